@@ -78,6 +78,8 @@ class CellRecords {
 
   virtual std::int64_t cells() const = 0;
   virtual double side(std::int64_t) const { return 1; }  ///< in units of the dataset
+  /// The middle of a cell, as an offset along each axis.
+  virtual double middle(std::int64_t i) const { return 0.5 * side(i); }
   CellGas<double> gas(std::int64_t i) const;
   bool same(std::int64_t i, std::int64_t j) const;  ///< the same gas, bit for bit
   const GasRecords& records() const { return records_; }

@@ -69,7 +69,7 @@ concept DatasetFor = requires(const D dataset, typename D::Here here, typename D
   { dataset.room(lane, here, problem.jumps) } -> std::convertible_to<V>;     // largest homogeneous sphere
   { dataset.density_slope(position, direction) } -> std::convertible_to<V>;  // d ln n/ds
   { dataset.velocity_slope(here, position) } -> std::convertible_to<V>;      // mean dv/ds of all directions
-  dataset.advance(moved, x);
+  dataset.advance(moved, x, segment);
   { dataset.leap(moved, x) } -> std::convertible_to<MaskOf<V>>;
   { dataset.cross(moved, face, segment) } -> std::same_as<Passage<V>>;
   requires !D::redshifts || requires {

@@ -17,7 +17,7 @@ struct Cut {
 /// The mesh of a file without its gas, for rays.
 struct RayMesh {
   std::shared_ptr<const HostMesh> mesh;
-  AnyDataset dataset;               ///< not periodic: rays end at the faces of the box
+  AnyDataset dataset;               ///< in which rays end at the faces of the box
   double unit;                      ///< of length [cm]
   double redshift, hubble;          ///< H(z) [1/s]; 0: no expansion
   std::vector<std::string> fields;  ///< arrays with a number for each cell

@@ -24,6 +24,9 @@ concept SegmentOf = requires(const S segment, V s) {
   { segment.length() } -> std::convertible_to<V>;
 };
 
+/// In place of a segment, for a mesh that needs none to move.
+struct NoSegment {};
+
 /// What becomes of lanes that arrive at a face: they leave the gas, or this part of it for another.
 template <class V>
 struct Passage {
@@ -38,7 +41,8 @@ struct Passage {
 ///                              loop of a bound that its header states
 ///   nearest_face(place, p)     the distance to the nearest face of the cell
 ///   room_in_equal_cells(lane)  the same for the cells around it that hold the same gas, where they are known
-///   advance(lane, s)           moves the lanes along their directions, within their cells
+///   advance(lane, s, segment)  moves the lanes along their directions, within their cells; one that does not move
+///                              keeps its place to the last bit
 ///   leap(lane, s)              the same within the sphere of room(); true where the lane departs for another part
 ///   cross(lane, face, segment) puts lanes that arrive at a face into the cell behind it
 ///   coordinates(lane, back, position)  the place of one lane `back` ago along its direction, from the origin
@@ -53,7 +57,7 @@ concept MeshFor = requires(const M mesh, L lane, L& moved, MaskOf<V> face, typen
   { mesh.nearest_face(lane.place, p) } -> std::convertible_to<V>;
   { mesh.joins_equal_cells() } -> std::convertible_to<bool>;
   { mesh.room_in_equal_cells(lane) } -> std::convertible_to<V>;
-  mesh.advance(moved, s);
+  mesh.advance(moved, s, segment);
   { mesh.leap(moved, s) } -> std::convertible_to<MaskOf<V>>;
   { mesh.cross(moved, face, segment) } -> std::same_as<Passage<V>>;
 };

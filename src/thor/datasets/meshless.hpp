@@ -84,7 +84,7 @@ struct Meshless {
   }
   template <class Lane>
   THOR_FN MaskOf<V> leap(Lane& lane, V s) const {
-    static_cast<const View&>(*this).advance(lane, s);
+    static_cast<const View&>(*this).advance(lane, s, NoSegment());
     return MaskOf<V>(false);
   }
   template <class Lane, class Segment>

@@ -8,7 +8,7 @@
 
 #include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/neighbourhood.hpp"
-#include "thor/datasets/octree_mesh.hpp"
+#include "thor/datasets/mesh_file.hpp"
 
 namespace thor {
 namespace {
@@ -194,7 +194,7 @@ std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, c
 }
 
 std::vector<std::vector<float>> core_lengths(const comm::World& world, const Medium& medium, int threads) {
-  if (const auto octree = std::dynamic_pointer_cast<const OctreeCells>(medium.cells)) return {octree->lengths()};
+  if (const auto mesh = std::dynamic_pointer_cast<const MeshCells>(medium.cells)) return {mesh->lengths()};
   if (!medium.divided) return {neighbourhood_scale(dynamic_cast<const Cells&>(*medium.cells), threads)};
   std::vector<HeldCells> held;
   for (const GasPart& part : medium.divided->parts) held.push_back({part.domain, part.cells.get()});

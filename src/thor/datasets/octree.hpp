@@ -87,7 +87,7 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
   }
 
   template <class Lane>
-  THOR_FN void advance(Lane& lane, V s) const {
+  THOR_FN void advance(Lane& lane, V s, const auto&) const {
     const V side = side_of(lane.place), inverse = divide(V(Real(1)), side);
     const auto move = [&](V& offset, V slope) THOR_INLINE_LAMBDA {
       const V there = fma(s, slope, offset);
@@ -102,7 +102,7 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
   }
   template <class Lane>
   THOR_FN Mask leap(Lane& lane, V s) const {
-    advance(lane, s);
+    advance(lane, s, NoSegment());
     return Mask(false);
   }
 

@@ -60,11 +60,7 @@ std::vector<std::optional<HostMesh::Site>> OctreeMesh::copies(const Position& po
 }
 
 void OctreeMesh::check_field(const io::Input& file, const std::string& field) const {
-  const io::ArrayInfo info = file.array(field);
-  if (info.shape.size() != 1 || !info.numeric || std::int64_t(info.shape[0]) != cells()) {
-    throw Error(ExitCode::input, fmt::format("{}: array \"{}\" has not one number for each leaf ({})",
-                                             file.path().string(), field, cells()));
-  }
+  require_one_a_cell(file, field, std::uint64_t(cells()), words_of_octrees);
 }
 
 void OctreeMesh::read_field(const std::string& path, const std::string& field, int threads,
@@ -78,45 +74,21 @@ void OctreeMesh::read_field(const std::string& path, const std::string& field, i
 
 std::vector<Derived> OctreeMesh::derived() const {
   const double kpc = 1e3 * constants::pc;
-  return {{"cells", double(cells()), "", "number of leaves"},
-          {"finest", unit() / kpc, "kpc", fmt::format("side of the finest leaves, of level {}", tree_->depth())},
-          {"coarsest", box_.size / double(std::int64_t(1) << tree_->coarsest()) / kpc, "kpc",
-           fmt::format("side of the coarsest leaves, of level {}", tree_->coarsest())},
-          {"tree_memory", double(tree_->bytes()) / 1e9, "GB", "memory of the tree on a GPU, beside the gas"},
-          {"redshift", box_.redshift, "", "redshift of the snapshot"},
-          {"hubble", box_.hubble * 1e6 * constants::pc / constants::km, "km s-1 Mpc-1",
-           "H(z) along the paths; 0 if there is no Hubble flow"}};
+  std::vector<Derived> all{
+      {"cells", double(cells()), "", "number of leaves"},
+      {"finest", unit() / kpc, "kpc", fmt::format("side of the finest leaves, of level {}", tree_->depth())},
+      {"coarsest", box_.size / double(std::int64_t(1) << tree_->coarsest()) / kpc, "kpc",
+       fmt::format("side of the coarsest leaves, of level {}", tree_->coarsest())},
+      {"tree_memory", double(tree_->bytes()) / 1e9, "GB", "memory of the tree on a GPU, beside the gas"}};
+  for (Derived& one : derived_of_box(box_)) all.push_back(std::move(one));
+  return all;
 }
 
 void OctreeMesh::write(io::ArrayOutput& file) const {
   file.attribute("/grid", "leaves", cells());
   file.attribute("/grid", "depth", std::int64_t(tree_->depth()));
-  for (std::size_t k = 0; k < 3; ++k) file.attribute("/grid", "origin_" + std::string(1, "xyz"[k]), box_.origin[k]);
-  file.attribute("/grid", "box_size", box_.size);
-  file.attribute("/grid", "periodic", box_.periodic);
-  file.attribute("/grid", "redshift", box_.redshift);
-  file.attribute("/grid", "hubble", box_.hubble);
+  write_box(file, box_);
 }
-
-namespace {
-
-std::size_t room_for(const OctreeMesh& mesh, const CellLayout& layout) {
-  const double bytes = double(mesh.cells()) * layout.bytes_at_most(), available = available_memory(1);
-  if (bytes > available) {
-    throw Error(ExitCode::input,
-                fmt::format("an octree of {} leaves takes {} at {:.0f} bytes a leaf, {} are free: {}take "
-                            "fewer leaves, or a machine with more memory",
-                            mesh.cells(), size_text(bytes), layout.bytes_at_most(), size_text(available),
-                            layout.packed ? "" : "set dataset.packed: true, "));
-  }
-  return std::size_t(mesh.cells());
-}
-
-}  // namespace
-
-OctreeCells::OctreeCells(std::shared_ptr<const OctreeMesh> mesh, const CellLayout& layout, const CellUnits& units,
-                         double largest_velocity)
-    : CellRecords(room_for(*mesh, layout), layout, units, largest_velocity), mesh_(std::move(mesh)) {}
 
 OctreePlace<double, std::int64_t> OctreeCells::place(std::int64_t leaf) const {
   const auto centre = mesh_->tree().centre(leaf);

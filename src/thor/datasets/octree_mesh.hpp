@@ -1,22 +1,21 @@
 #pragma once
-#include "thor/datasets/host_mesh.hpp"
-#include "thor/datasets/medium.hpp"
+#include "thor/datasets/mesh_file.hpp"
 #include "thor/datasets/octree_tree.hpp"
 
 namespace thor {
 
-/// The box of an octree, as its file has it and the configuration overrides it.
-struct OctreeBox {
-  double size = 0;  ///< of a side [cm]
-  std::array<double, 3> origin{};
-  bool periodic = false;
-  double redshift = 0, hubble = 0;
-};
+inline constexpr MeshWords words_of_octrees{
+    "an octree",
+    "leaf",
+    "leaves",
+    "docs/octrees.md",
+    [](const std::string& array) { return array == "level" || array == "x" || array == "y" || array == "z"; },
+    true};
 
 /// An octree as the host sees it. The integers of a place are the centre of a leaf, as in OctreePlace.
 class OctreeMesh : public HostMesh {
  public:
-  OctreeMesh(std::shared_ptr<const OctreeTree> tree, const OctreeBox& box) : tree_(std::move(tree)), box_(box) {}
+  OctreeMesh(std::shared_ptr<const OctreeTree> tree, const MeshBox& box) : tree_(std::move(tree)), box_(box) {}
 
   const OctreeTree& tree() const { return *tree_; }
   double unit() const { return box_.size / double(std::int64_t(1) << tree_->depth()); }  ///< [cm]
@@ -40,26 +39,22 @@ class OctreeMesh : public HostMesh {
 
  private:
   std::shared_ptr<const OctreeTree> tree_;
-  OctreeBox box_;
+  MeshBox box_;
 };
 
 /// The gas of the leaves.
-class OctreeCells : public CellRecords {
+class OctreeCells : public MeshCells {
  public:
-  OctreeCells(std::shared_ptr<const OctreeMesh> mesh, const CellLayout& layout, const CellUnits& units,
-              double largest_velocity);
+  OctreeCells(const std::shared_ptr<const OctreeMesh>& mesh, const CellLayout& layout, const CellUnits& units,
+              double largest_velocity)
+      : MeshCells(mesh, layout, units, largest_velocity, words_of_octrees), mesh_(mesh) {}
 
-  /// The statistics; with those of core skipping, where the Hubble flow is H per unit length.
-  void survey(int threads, bool core_skip, double hubble);
-  std::int64_t cells() const override { return mesh_->cells(); }
+  void survey(int threads, bool core_skip, double hubble) override;
   double side(std::int64_t leaf) const override { return mesh_->tree().width(leaf); }
   OctreePlace<double, std::int64_t> place(std::int64_t leaf) const;
-  /// From the centre of each leaf to its faces: no length of core skipping is longer.
-  std::vector<float> lengths() const;
+  std::vector<float> lengths() const override;
 
  private:
-  std::int64_t record(std::int64_t cell) const override { return cell; }
-
   std::shared_ptr<const OctreeMesh> mesh_;
 };
 

@@ -14,8 +14,9 @@ struct ModelShape {
 /// exact as others.
 struct RayEntry {
   double at;
-  bool outside;  ///< the ray begins outside,
-  bool misses;   ///< and never enters
+  bool outside;           ///< the ray begins outside,
+  bool misses;            ///< and never enters
+  double leaves = 1e300;  ///< a box
 };
 
 inline namespace THOR_ISA {
@@ -40,7 +41,7 @@ THOR_FN RayEntry enter_box(const double (&p)[3], const double (&sides)[3], const
     const double inverse = 1 / d[k], a = -p[k] * inverse, b = (sides[k] - p[k]) * inverse;
     enters = max(enters, min(a, b)), leaves = min(leaves, max(a, b));
   }
-  return {enters, enters > from, beside || !(leaves > enters)};
+  return {enters, enters > from, beside || !(leaves > enters), leaves};
 }
 
 }  // namespace THOR_ISA

@@ -53,7 +53,7 @@ struct ShellView : Meshless<ShellView<V>, V> {
   static THOR_FN V at_inner() { return V(Real(-0x1p-60)); }
 
   template <class Lane>
-  THOR_FN void advance(Lane& lane, V s) const {
+  THOR_FN void advance(Lane& lane, V s, const auto&) const {
     const V zero(Real(0));
     const V change = SphereView<V>::change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
     V depth = lane.place.depth - change;

@@ -36,7 +36,7 @@ struct SlabView : Meshless<SlabView<V>, V> {
     return {divide(to_face, max(abs(d.z), V(Real(1e-20)))), Int(outside)};
   }
   template <class Lane>
-  THOR_FN void advance(Lane& lane, V s) const {
+  THOR_FN void advance(Lane& lane, V s, const auto&) const {
     const V zero(Real(0));
     const auto upper = lane.pz > zero;
     const V near_face = fma(select(upper, -s, s), lane.dz, lane.place.depth);

@@ -54,7 +54,7 @@ struct SphereView : Meshless<SphereView<V>, V> {
   /// each keep their own rounding errors: they differ by about 1e-4 after 1e7 steps, which has no effect.
   THOR_FN SphereSegment<V> segment(const Place& here, Vec3<V> p, Vec3<V> d) const { return {dot(p, d), here.depth}; }
   template <class Lane>
-  THOR_FN void advance(Lane& lane, V s) const {
+  THOR_FN void advance(Lane& lane, V s, const auto&) const {
     lane.place.depth = lane.place.depth - change_of_r2({lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz}, s);
     this->move(lane, s);
   }

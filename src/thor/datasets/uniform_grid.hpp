@@ -132,7 +132,7 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   }
 
   template <class Lane>
-  THOR_FN void advance(Lane& lane, V s) const {
+  THOR_FN void advance(Lane& lane, V s, const auto&) const {
     const auto move = [&](V& offset, V slope) THOR_INLINE_LAMBDA {
       const V there = fma(s, slope, offset);
       offset = there - round_to_integer(there);
@@ -175,7 +175,7 @@ struct UniformGridView : CellMedium<UniformGridView<V, may_be_part>, V> {
   template <class Lane>
   THOR_FN Mask leap(Lane& lane, V s) const {
     if (data.around.count == 0) {
-      advance(lane, s);
+      advance(lane, s, NoSegment());
       return Mask(false);
     }
     const V zero(Real(0)), one(Real(1));

@@ -44,7 +44,7 @@ template <class D>
 struct Scene {
   using Dataset = D;
   using Real = typename D::Real;
-  Dataset dataset;  ///< without gas, and not periodic; of a part of a grid, its own cells
+  Dataset dataset;  ///< without gas; of a part of a grid, its own cells
   double zero[3];   ///< where the origin of the coordinates lies, from the corner of the whole mesh
   int first[3];     ///< of a grid: the cell of the whole that is the first one here
   Array<float> fields[most_fields];

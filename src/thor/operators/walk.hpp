@@ -246,7 +246,7 @@ struct MeshWalk {
     const auto live = goes();
     const V s = select(live, min(limit, left), V(Real(0)));
     left = left - s;
-    dataset.advance(*this, s);
+    dataset.advance(*this, s, segment);
     auto leaves = live;
     if constexpr (std::remove_cvref_t<decltype(dataset)>::substeps) {
       leaves = dataset.cross(*this, live && goes() && segment.reaches(limit), segment).leaves;
@@ -262,6 +262,7 @@ THOR_FN MeshWalk<typename D::Real, D> start_mesh_walk(const Scene<D>& scene, con
   using Real = typename D::Real;
   const auto dataset = view<Real>(scene.dataset);
   Birth<Real, PlaceIn<D>> birth{};
+  [[maybe_unused]] double leaves = 1e300;
   birth.direction = {Real(ray.direction[0]), Real(ray.direction[1]), Real(ray.direction[2])};
   if constexpr (IsModel<D>) {
     const RayEntry entry = enter_model(scene.dataset, ray.position, ray.direction, ray.from);
@@ -278,11 +279,12 @@ THOR_FN MeshWalk<typename D::Real, D> start_mesh_walk(const Scene<D>& scene, con
     sides_of_box(scene.dataset, sides);
     for (int k = 0; k < 3; ++k) at[k] = ray.position[k] + scene.zero[k];
     const RayEntry entry = enter_box(at, sides, ray.direction, ray.from);
-    begins = entry.at, birth.misses = entry.misses;
+    begins = entry.at, leaves = entry.leaves, birth.misses = entry.misses;
     for (int k = 0; k < 3; ++k) at[k] = at[k] + begins * ray.direction[k];
     dataset.place_from_corner(birth, at), dataset.settle(birth, false);
   }
-  const double most = min(ray.to - begins, 1e9);
+  double most = min(ray.to - begins, 1e9);
+  if constexpr (requires { dataset.wraps(); }) most = dataset.wraps() ? min(most, leaves - begins) : most;
   MeshWalk<Real, D> walk{};
   walk.px = birth.position.x, walk.py = birth.position.y, walk.pz = birth.position.z;
   walk.dx = birth.direction.x, walk.dy = birth.direction.y, walk.dz = birth.direction.z;

@@ -92,7 +92,7 @@ THOR_FN Flight<V, D, I> fly(Lane<V, typename D::Place>& lane, Draws<V, P>& draws
                       absorbed.cross_section);
       }
     }
-    dataset.advance(lane, way);
+    dataset.advance(lane, way, segment);
     lane.flown = lane.flown + way;
     const V column = lane.column, column_low = lane.column_low;
     add_column(lane, width.times(depth));

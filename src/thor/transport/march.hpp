@@ -35,7 +35,7 @@ THOR_FN MaskOf<V> march(Lane<V, Q>& lane, const P& problem, RealOf<V> cut) {
     lane.column_low = select(flying, lane.column_low, V(Real(0)));
     add_column(lane, s * kappa);
     lane.tau = lane.column;
-    dataset.advance(lane, s);
+    dataset.advance(lane, s, segment);
     lane.flown = lane.flown + s;
     Passage<V> passage{flying, MaskOf<V>(false)};
     if constexpr (D::substeps) {

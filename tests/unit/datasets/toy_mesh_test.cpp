@@ -71,12 +71,12 @@ struct TwoCellsView : CellMedium<TwoCellsView<V>, V> {
     return V(Real(0));
   }
   template <class Lane>
-  void advance(Lane& lane, V s) const {
+  void advance(Lane& lane, V s, const auto&) const {
     lane.px = fma(s, lane.dx, lane.px), lane.py = fma(s, lane.dy, lane.py), lane.pz = fma(s, lane.dz, lane.pz);
   }
   template <class Lane>
   MaskOf<V> leap(Lane& lane, V s) const {
-    advance(lane, s);
+    advance(lane, s, NoSegment());
     return MaskOf<V>(false);
   }
   template <class Lane>

@@ -11,6 +11,7 @@
 #include "thor/core/parallel_for.hpp"
 #include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/octree_mesh.hpp"
+#include "thor/datasets/voronoi_mesh.hpp"
 #include "thor/drivers/mcrt/jump_histories.hpp"
 #include "thor/interactors/build.hpp"
 #include "thor/transport/lane.hpp"
@@ -61,7 +62,7 @@ Rooms rooms_of_cells(const C& cells, const D& mesh, const Jumps<double>& limits,
     for (std::size_t i = first; i < end; ++i) {
       const CellGas<double> gas = cells.gas(std::int64_t(i));
       Lane<double, PlaceIn<D>> lane{};
-      lane.px = lane.py = lane.pz = 0.5 * cells.side(std::int64_t(i));
+      lane.px = lane.py = lane.pz = cells.middle(std::int64_t(i));
       lane.place = cells.place(std::int64_t(i));
       const double room = view<double>(mesh).room(lane, gas, limits);
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));

@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "thor/datasets/dataset_type.hpp"
+
+/// What files of octrees and of sites have in common: a box, arrays with a number for each cell, and their gas. Every
+/// failure is an Error(input) that names file, array and cell.
+namespace thor {
+
+/// What a mesh calls itself, in messages.
+struct MeshWords {
+  const char* mesh;                            ///< "an octree"
+  const char* cell;                            ///< "leaf"
+  const char* cells;                           ///< "leaves"
+  const char* page;                            ///< of the manual
+  bool (*is_place)(const std::string& array);  ///< says where cells are, and is no gas
+  bool whole_numbers;                          ///< such arrays are whole numbers
+};
+
+/// The box, as the file has it and the configuration overrides it.
+struct MeshBox {
+  double size = 0;  ///< of a side [cm]
+  std::array<double, 3> origin{};
+  bool periodic = false;
+  double redshift = 0, hubble = 0;
+};
+MeshBox read_box(const io::Input& file, const config::Dataset& dataset, const MeshWords& words);
+/// The attributes of a result.
+void write_box(io::ArrayOutput& file, const MeshBox& box);
+/// For `thor check`.
+std::vector<Derived> derived_of_box(const MeshBox& box);
+
+/// The number of cells, which all these arrays have.
+std::uint64_t count_cells(const io::Input& file, const std::vector<std::string>& arrays, const MeshWords& words);
+/// The same, with the arrays of the gas that a run needs.
+std::uint64_t count_cells(const io::Input& file, const config::Dataset& dataset, const Line& line,
+                          const MeshWords& words);
+/// Arrays with a number for each cell, but those of places.
+std::vector<std::string> fields_of(const io::Input& file, std::uint64_t cells, const MeshWords& words);
+/// Error(input) if an array has not one number for each of so many cells.
+void require_one_a_cell(const io::Input& file, const std::string& field, std::uint64_t cells, const MeshWords& words);
+/// Error(input) if so many bytes are not free.
+void require_free(const std::string& path, std::uint64_t cells, double bytes, const char* what, const MeshWords& words);
+
+/// Cells of a mesh that a HostMesh holds, in its order.
+class MeshCells : public CellRecords {
+ public:
+  MeshCells(std::shared_ptr<const HostMesh> mesh, const CellLayout& layout, const CellUnits& units,
+            double largest_velocity, const MeshWords& words);
+
+  std::int64_t cells() const override { return mesh_->cells(); }
+  /// The statistics; with those of core skipping, where the Hubble flow is H per unit length.
+  virtual void survey(int threads, bool core_skip, double hubble) = 0;
+  /// From the middle of each cell to its nearest face: no length of core skipping is longer.
+  virtual std::vector<float> lengths() const = 0;
+
+ private:
+  std::int64_t record(std::int64_t cell) const override { return cell; }
+
+  std::shared_ptr<const HostMesh> mesh_;
+};
+
+/// Reads the gas of a mesh: make(layout, fastest) gives its cells, empty.
+void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
+                    const MeshWords& words,
+                    const std::function<std::shared_ptr<MeshCells>(const CellLayout&, double fastest)>& make);
+/// The physics of a run with them.
+CellPhysics<double> physics_of_cells(const Medium& m, const config::Dataset& dataset, const Line& line,
+                                     double dust_depth);
+
+}  // namespace thor

@@ -1,0 +1,76 @@
+#include "thor/datasets/voronoi.hpp"
+
+#include "thor/core/error.hpp"
+#include "thor/core/parallel_for.hpp"
+#include "thor/datasets/cell_physics.hpp"
+#include "thor/datasets/voronoi_mesh.hpp"
+#include "thor/io/array/units.hpp"
+
+/// Voronoi meshes from files of sites: docs/voronoi.md.
+namespace thor {
+namespace {
+
+/// While it is built, a mesh takes this many bytes for each site.
+constexpr double bytes_of_site = 1200;
+
+std::shared_ptr<const VoronoiMesh> read_mesh(const io::Input& file, const MeshBox& box) {
+  const std::uint64_t count = count_cells(file, {"x", "y", "z"}, words_of_sites);
+  require_free(file.path().string(), count, bytes_of_site * double(count), " to build", words_of_sites);
+  std::vector<std::array<double, 3>> sites(count);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::string axis(1, "xyz"[k]);
+    const double unit = io::cgs_unit(file, axis, Dimension::length);
+    const auto at = file.read_all<double>(axis);
+    for (std::uint64_t i = 0; i < count; ++i) sites[i][k] = at[i] * unit;
+  }
+  return std::make_shared<const VoronoiMesh>(file.path().string(), std::move(sites), box, available_threads());
+}
+
+MediumOutline outline_voronoi(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
+  const io::Input file(dataset.path);
+  const MeshBox box = read_box(file, dataset, words_of_sites);
+  count_cells(file, dataset, line, words_of_sites);
+  const auto mesh = read_mesh(file, box);
+  MediumOutline m{};
+  m.mesh = mesh;
+  m.size = mesh->unit(), m.redshift = box.redshift, m.hubble = box.hubble;
+  outline_cells(m, dataset, line, refuse);
+  m.dataset = mesh->view();
+  return m;
+}
+
+void add_voronoi_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
+  const auto mesh = std::dynamic_pointer_cast<const VoronoiMesh>(m.mesh);
+  add_mesh_cells(m, dataset, line, options, words_of_sites, [&](const CellLayout& layout, double fastest) {
+    return std::make_shared<VoronoiCells>(mesh, layout, units_of(m, dataset, line), fastest);
+  });
+  auto& cells = std::get<Voronoi<double>>(m.dataset);
+  cells.gas = m.cells->records(), cells.physics = physics_of_cells(m, dataset, line, options.dust_depth);
+}
+
+bool is_voronoi(const io::Input& file) { return file.number("/", "box_size") && file.has("/x") && !file.has("/level"); }
+
+RayMesh voronoi_of_rays(const config::Dataset& dataset) {
+  const io::Input file(dataset.path);
+  const MeshBox box = read_box(file, dataset, words_of_sites);
+  const auto mesh = read_mesh(file, box);
+  return {mesh,         mesh->view(), mesh->unit(),
+          box.redshift, box.hubble,   fields_of(file, count_cells(file, {"x"}, words_of_sites), words_of_sites)};
+}
+
+}  // namespace
+
+extern const DatasetType voronoi_type;  // for the generated table
+const DatasetType voronoi_type{.name = "voronoi",
+                               .meaning = "the Voronoi mesh of sites from a file ([Voronoi meshes](voronoi.md))",
+                               .model = false,
+                               .flows = false,
+                               .gridded = true,
+                               .peak = 0,
+                               .add_keys = [](config::Section<config::Dataset>&) {},  // those of a uniform grid
+                               .outline = outline_voronoi,
+                               .add_cells = add_voronoi_cells,
+                               .is_in = is_voronoi,
+                               .mesh_of_rays = voronoi_of_rays};
+
+}  // namespace thor

@@ -1,0 +1,351 @@
+#pragma once
+#include "thor/datasets/cell_medium.hpp"
+#include "thor/datasets/ray_entry.hpp"
+#include "thor/random/seed.hpp"
+
+namespace thor {
+
+/// The cells of sites: each holds the points that are nearer to its site than to any other. A position is a cell, the
+/// offset from its site, and the distance to the nearest face, which is followed on its own: beside a face the offset
+/// alone would be too coarse for mean free paths below 1e-7 of a cell.
+///
+/// A face is the plane m.p = 1 for an offset p, with m = 2 d/|d|^2 and d the way from the site to the one behind.
+/// 1 - m.p is the distance to it, in halves of |d|; from behind the face is -m. The unit of length is the cube root of
+/// the mean volume of a cell.
+///
+/// The faces of a cell are visited one by one: at most `most_faces`, those of the cell that has most.
+template <class R>
+struct Voronoi {
+  using Real = R;
+  GasRecords gas;
+  CellPhysics<Real> physics;
+  Array<std::int32_t> begins;  ///< faces of cell i are those from begins[i] to begins[i + 1]
+  Array<float> faces;          ///< m of each, three numbers
+  Array<std::int32_t> behind;  ///< the cell behind each; -1: a wall of the box
+  Array<std::uint16_t> back;   ///< which face it is among those of the cell behind
+  Array<double> sites;         ///< from the corner of the box, three numbers each
+  Array<std::int32_t> table;   ///< a cell near the middle of each cube of a lattice over the box, x slowest
+  int cubes;                   ///< of that lattice along each axis
+  int most_faces;
+  bool periodic;
+  double sides[3];  ///< of the box
+  double zero[3];   ///< where the origin of the coordinates lies, from the corner
+
+  static void for_each_field(auto f, auto&... d) {
+    f(d.gas...), f(d.physics...), f(d.begins...), f(d.faces...), f(d.behind...), f(d.back...), f(d.sites...);
+    f(d.table...), f(d.cubes...), f(d.most_faces...), f(d.periodic...), f(d.sides...), f(d.zero...);
+  }
+};
+
+inline namespace THOR_ISA {
+
+/// The cell of a photon, the face that it is nearest to, among those of the cell, and 1 - m.p for it.
+template <class R, class I>
+struct VoronoiPlace {
+  using Number = R;
+  I cell, face;
+  R depth;
+
+  static THOR_FN void for_each_field(auto f, auto&... p) { f(p.cell...), f(p.face...), f(p.depth...); }
+};
+
+/// The way to the face ahead, and the face that is nearest now.
+template <class V>
+struct VoronoiSegment {
+  V distance;
+  IntOf<V> ahead, nearest;
+  V depth, slope;  ///< of the nearest one: 1 - m.p, and m.d
+  THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
+  THOR_FN V length() const { return distance; }
+};
+
+template <class V>
+struct VoronoiView : CellMedium<VoronoiView<V>, V> {
+  using Real = RealOf<V>;
+  using Int = IntOf<V>;
+  using One = IntOf<Real>;
+  using Mask = MaskOf<V>;
+  using Place = VoronoiPlace<V, Int>;
+  using Segment = VoronoiSegment<V>;
+  const Voronoi<Real>& data;
+
+  /// The depth of a photon at a face.
+  static constexpr Real at_face = Real(0x1p-50);
+  /// A ray within 2^-21 of a plane does not cross it: then every crossing brings it nearer to its end in spite of
+  /// rounding, and none can go round an edge for ever.
+  static constexpr Real parallel = Real(0x1p-42);
+  /// What rounding leaves between an offset and the depth that is followed.
+  static constexpr Real rounding = Real(1e-4);
+
+  THOR_FN bool is_part() const { return false; }
+  /// Cells at the face of the box reach through it, so that rays do not end at a face of theirs.
+  THOR_FN bool wraps() const { return data.periodic; }
+  THOR_FN LaneAddress<V> record(const Place& place, unsigned stride) const {
+    return lane_address<V>(__builtin_bit_cast(BitsOf<V>, place.cell), stride, BitsOf<V>(0u));
+  }
+
+  /// For rays: number k of those of each lane's cell.
+  THOR_FN VoronoiSegment<V> segment(const Place& place, Vec3<V> p, Vec3<V> d) const {
+    const V zero(Real(0)), one(Real(1));
+    V best(one), rate(zero), depth(one), slope(zero), square(zero);  // the nearest ahead: best/rate; nearest of all
+    Int ahead(0), nearest(0);
+    for_each_face(place, [&](Int k, Mask exists, Vec3<V> m) THOR_INLINE_LAMBDA {
+      const V here = distance_to(place, k, m, p), towards = dot(m, d), mm = dot(m, m);
+      const Mask nears =
+          exists && towards > zero && towards * towards > V(parallel) * mm && here * rate < best * towards;
+      best = select(nears, here, best), rate = select(nears, towards, rate), ahead = select(nears, k, ahead);
+      const Mask nearer = exists && here * here * square < depth * depth * mm;
+      depth = select(nearer, here, depth), slope = select(nearer, towards, slope), square = select(nearer, mm, square);
+      nearest = select(nearer, k, nearest);
+    });
+    return {max(divide(best, max(rate, V(Real(1e-30)))), zero), ahead, nearest, depth, slope};
+  }
+  THOR_FN V nearest_face(const Place& place, Vec3<V> p) const {
+    const Nearest near = nearest_of(place, p);
+    return divide(near.depth, sqrt(near.square));
+  }
+  THOR_FN bool joins_equal_cells() const { return false; }
+  template <class Lane>
+  THOR_FN V room_in_equal_cells(const Lane&) const {
+    return V(Real(0));
+  }
+
+  /// The depth below the nearest face is exact; the offset follows it.
+  template <class Lane>
+  THOR_FN void advance(Lane& lane, V s, const VoronoiSegment<V>& segment) const {
+    const V depth = max(fma(-s, segment.slope, segment.depth), V(at_face));
+    follow(lane, s, segment.nearest, depth);
+  }
+  template <class Lane>
+  THOR_FN Mask leap(Lane& lane, V s) const {
+    const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, Vec3<V>{lane.dx, lane.dy, lane.dz});
+    const Nearest near = nearest_of(Place{lane.place.cell, Int(-1), lane.place.depth}, p);
+    follow(lane, s, near.face, near.depth);
+    return Mask(false);
+  }
+
+  template <class Lane>
+  THOR_FN Passage<V> cross(Lane& lane, Mask face, const VoronoiSegment<V>& segment) const {
+    const Int row = row_of(lane.place.cell, segment.ahead);
+    const Vec3<V> m = face_at(row), p{lane.px, lane.py, lane.pz};
+    const Int behind = read(data.behind, row), back = read(data.back, row);
+    const Mask out = face && !at_least<V>(behind, 0), in = face && !out;
+    // Onto the plane, and from the site behind it.
+    const V beyond = V(Real(1)) - dot(m, p) - select(in, V(Real(2)), V(Real(0)));
+    place_at(lane, along(p, divide(beyond, dot(m, m)), m), face);
+    lane.place.cell = select(in, behind, lane.place.cell), lane.place.face = select(in, back, lane.place.face);
+    lane.place.depth = select(in, V(at_face), lane.place.depth);
+    return {out, Mask(false)};
+  }
+
+  /// The place of a lane `back` ago along its direction; in a periodic box that in the box.
+  template <class Lane>
+  THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
+    const double p[3] = {lane.px, lane.py, lane.pz}, d[3] = {lane.dx, lane.dy, lane.dz};
+    const double* const site = data.sites.data + 3 * std::int64_t(lane.place.cell);
+    for (int k = 0; k < 3; ++k) {
+      double x = site[k] + p[k] - back * d[k];
+      if (data.periodic) {
+        const double turns = x / data.sides[k];
+        x -= (double(std::int64_t(turns)) - (turns < 0 ? 1 : 0)) * data.sides[k];
+      }
+      position[k] = x - data.zero[k];
+    }
+  }
+
+  // ---- The birth of a photon, one at a time.
+
+  THOR_FN void place_point(auto& birth, const Real (&offset)[3], const int (&cell)[3]) const {
+    birth.position = {offset[0], offset[1], offset[2]};
+    birth.place = {One(cell[0]), 0, 0};
+  }
+  /// Source i of a table: in its own cell, or in cell i; at its offset, or anywhere in the cell.
+  THOR_FN void place_source(auto& birth, const auto& table, std::uint64_t index, Vec3<Real> anywhere) const {
+    birth.place = {table.place ? One(table.place[3 * index]) : One(index), 0, 0};
+    if (table.offset) {
+      const float* offset = table.offset + 3 * index;
+      birth.position = {Real(offset[0]), Real(offset[1]), Real(offset[2])};
+    } else {
+      birth.position = anywhere_in(birth.place.cell, anywhere);
+    }
+  }
+  /// A position from the origin of the coordinates becomes a cell and an offset.
+  THOR_FN void place_on_surface(auto& birth) const {
+    const double from_corner[3] = {double(birth.position.x) + data.zero[0], double(birth.position.y) + data.zero[1],
+                                   double(birth.position.z) + data.zero[2]};
+    place_from_corner(birth, from_corner);
+  }
+  /// The same of a position from the corner of the box.
+  THOR_FN void place_from_corner(auto& birth, const double (&from_corner)[3]) const {
+    double offset[3];
+    birth.place = {One(locate(from_corner, offset)), 0, 0};
+    birth.position = {Real(offset[0]), Real(offset[1]), Real(offset[2])};
+  }
+  /// From a point outside to where its ray enters.
+  THOR_FN void enter(auto& birth) const {
+    const Vec3<Real> p = birth.position, d = birth.direction;
+    const double position[3] = {double(p.x) + data.zero[0], double(p.y) + data.zero[1], double(p.z) + data.zero[2]};
+    const double slope[3] = {d.x, d.y, d.z};
+    const RayEntry entry = enter_box(position, data.sides, slope, 0);
+    birth.misses = entry.misses;
+    double at[3];
+    for (int k = 0; k < 3; ++k) at[k] = position[k] + (entry.misses ? 0 : entry.at) * slope[k];
+    place_from_corner(birth, at);
+  }
+  THOR_FN void settle(auto& birth, bool) const {
+    Real depth(1), square(0);
+    const One first = data.begins.data[birth.place.cell], end = data.begins.data[birth.place.cell + 1];
+    for (One row = first; row < end; ++row) {
+      const Vec3<Real> m = plane(row);
+      const Real here = max(Real(1) - dot(m, birth.position), at_face), mm = dot(m, m);
+      if (here * here * square < depth * depth * mm) depth = here, square = mm, birth.place.face = row - first;
+    }
+    birth.place.depth = depth;
+  }
+
+  /// The cell that holds a point from the corner of the box, and the point from its site. What is outside of the box is
+  /// in the cell whose wall it is behind.
+  THOR_FN std::int32_t locate(const double (&point)[3], double (&offset)[3]) const {
+    int at[3];
+    for (int k = 0; k < 3; ++k) {
+      const double x = point[k] / data.sides[k] * data.cubes;
+      at[k] = !(x > 0) ? 0 : x >= data.cubes ? data.cubes - 1 : int(x);
+    }
+    return locate_from(data.table.data[(std::int64_t(at[0]) * data.cubes + at[1]) * data.cubes + at[2]], point, offset);
+  }
+  /// From a cell to the one behind the face that the point is furthest beyond, and so on: each site is nearer to the
+  /// point than the last, so that no cell is met twice.
+  THOR_FN std::int32_t locate_from(std::int32_t cell, const double (&point)[3], double (&offset)[3]) const {
+    for (int k = 0; k < 3; ++k) {
+      offset[k] = point[k] - data.sites.data[3 * std::int64_t(cell) + k];
+      const double half = data.periodic ? 0.5 * data.sides[k] : 1e300;
+      offset[k] += offset[k] > half ? -data.sides[k] : offset[k] < -half ? data.sides[k] : 0;
+    }
+    const std::int64_t cells = std::int64_t(data.begins.count) - 1;
+    for (std::int64_t steps = 0; steps < cells; ++steps) {
+      std::int32_t through = -1;
+      double least = -1e-12, m[3] = {};
+      for (std::int32_t row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
+        if (data.behind.data[row] < 0) continue;
+        const float* const n = data.faces.data + 3 * std::int64_t(row);
+        const double depth = 1 - (double(n[0]) * offset[0] + double(n[1]) * offset[1] + double(n[2]) * offset[2]);
+        if (!(depth < least)) continue;
+        least = depth, through = row;
+        for (int k = 0; k < 3; ++k) m[k] = double(n[k]);
+      }
+      if (through < 0) break;
+      const double twice = 2 / (m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+      for (int k = 0; k < 3; ++k) offset[k] -= twice * m[k];
+      cell = data.behind.data[through];
+    }
+    return cell;
+  }
+
+ private:
+  struct Nearest {
+    Int face;
+    V depth, square;
+  };
+
+  template <class T>
+  THOR_FN Int read(const Array<T>& memory, Int at) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, at), 1, BitsOf<V>(0u));
+    return __builtin_bit_cast(Int, to_bits(gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
+                                return __builtin_bit_cast(Real, One(memory.data[i]));
+                              })));
+  }
+  THOR_FN Int row_of(Int cell, Int face) const { return read(data.begins, cell) + face; }
+  THOR_FN Vec3<V> face_at(Int row) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, row), 3, BitsOf<V>(0u));
+    const Numbers<V> numbers{data.faces.data, address};
+    return {numbers[0], numbers[1], numbers[2]};
+  }
+  THOR_FN Vec3<Real> plane(One row) const {
+    const float* m = data.faces.data + 3 * std::int64_t(row);
+    return {Real(m[0]), Real(m[1]), Real(m[2])};
+  }
+  /// use(number, whether the lane has it, m)
+  template <class Use>
+  THOR_FN void for_each_face(const Place& place, const Use& use) const {
+    const Int first = read(data.begins, place.cell), count = read(data.begins, place.cell + Int(1)) - first;
+    for (int k = 0; k < data.most_faces; ++k) {
+      const Mask exists = at_least<V>(count - Int(One(k + 1)), 0);
+      if (!any(exists)) break;
+      use(Int(One(k)), exists, face_at(first + select(exists, Int(One(k)), Int(0))));
+    }
+  }
+  /// 1 - m.p, which is known better for the face that is followed.
+  THOR_FN V distance_to(const Place& place, Int k, Vec3<V> m, Vec3<V> p) const {
+    return select(equal<V>(k - place.face, 0), place.depth, V(Real(1)) - dot(m, p));
+  }
+  THOR_FN Nearest nearest_of(const Place& place, Vec3<V> p) const {
+    const V one(Real(1)), zero(Real(0));
+    Nearest near{Int(0), one, zero};
+    for_each_face(place, [&](Int k, Mask exists, Vec3<V> m) THOR_INLINE_LAMBDA {
+      const V here = max(distance_to(place, k, m, p), V(at_face)), mm = dot(m, m);
+      const Mask nearer = exists && here * here * near.square < near.depth * near.depth * mm;
+      near.face = select(nearer, k, near.face);
+      near.depth = select(nearer, here, near.depth), near.square = select(nearer, mm, near.square);
+    });
+    return near;
+  }
+  /// A lane that does not move keeps its place to the last bit.
+  template <class Lane>
+  THOR_FN void follow(Lane& lane, V s, Int face, V depth) const {
+    const V zero(Real(0));
+    const Mask moves = s > zero;
+    const Vec3<V> m = face_at(row_of(lane.place.cell, face));
+    const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, Vec3<V>{lane.dx, lane.dy, lane.dz});
+    const V error = V(Real(1)) - dot(m, p) - depth;
+    const V by = divide(select(abs(error) < V(rounding), error, zero), dot(m, m));
+    place_at(lane, along(p, by, m), moves);
+    lane.place.face = select(moves, face, lane.place.face), lane.place.depth = select(moves, depth, lane.place.depth);
+  }
+  template <class Lane>
+  static THOR_FN void place_at(Lane& lane, Vec3<V> p, Mask where) {
+    lane.px = select(where, p.x, lane.px), lane.py = select(where, p.y, lane.py), lane.pz = select(where, p.z, lane.pz);
+  }
+
+  /// A point anywhere in a cell, by a walk from its site: along a random direction to a random point of the chord, as
+  /// often as makes the start forgotten (hit and run, Smith 1984). `word` says which walk.
+  THOR_FN Vec3<Real> anywhere_in(One cell, Vec3<Real> word) const {
+    constexpr int steps = 24;
+    std::uint64_t seed = mix64(std::uint64_t(double(word.x) * 0x1p53) ^ mix64(std::uint64_t(double(word.y) * 0x1p53)) ^
+                               std::uint64_t(double(word.z) * 0x1p53));
+    const auto uniform = [&]() {
+      seed = mix64(seed + 0x9e3779b97f4a7c15ull);
+      return (Real(seed >> 41) + Real(0.5)) * Real(0x1p-23);
+    };
+    Vec3<Real> p{0, 0, 0};
+    for (int i = 0; i < steps; ++i) {
+      const Vec3<Real> d{uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)};
+      Real low(-1e10), high(1e10);
+      for (One row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
+        const Vec3<Real> m = plane(row);
+        const Real towards = dot(m, d), here = max(Real(1) - dot(m, p), Real(0));
+        if (towards > Real(1e-20)) high = min(high, divide(here, towards));
+        if (towards < Real(-1e-20)) low = max(low, divide(here, towards));
+      }
+      p = along(p, fma(uniform(), high - low, low), d);
+    }
+    return p;
+  }
+};
+
+/// The place of the numbers of a cell, for rays, and the box that rays meet.
+template <class V>
+THOR_FN IntOf<V> number_of_cell(const Voronoi<RealOf<V>>&, const VoronoiPlace<V, IntOf<V>>& place) {
+  return place.cell;
+}
+template <class Real>
+THOR_FN void sides_of_box(const Voronoi<Real>& mesh, double (&sides)[3]) {
+  for (int k = 0; k < 3; ++k) sides[k] = mesh.sides[k];
+}
+
+template <class V>
+THOR_FN VoronoiView<V> view(const Voronoi<RealOf<V>>& data) {
+  return {{}, data};
+}
+
+}  // namespace THOR_ISA
+}  // namespace thor

@@ -1,0 +1,234 @@
+#include "thor/datasets/voronoi_mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "thor/core/constants.hpp"
+#include "thor/core/error.hpp"
+#include "thor/core/message.hpp"
+#include "thor/core/parallel_for.hpp"
+
+namespace thor {
+namespace {
+
+/// The way from one of the sites to the one behind a face, or to its mirror image behind a wall [cm].
+std::array<double, 3> way_behind(const VoronoiFaces& built, const MeshBox& box, std::size_t cell,
+                                 const VoronoiFaces::Face& face) {
+  const std::array<double, 3>& here = built.sites[cell];
+  std::array<double, 3> way{};
+  if (face.cell < 0) {
+    const auto wall = std::size_t(-1 - face.cell), axis = wall / 2;
+    way[axis] = 2 * (box.origin[axis] + (wall % 2 == 0 ? 0 : box.size) - here[axis]);
+    return way;
+  }
+  const std::array<double, 3>& there = built.sites[std::size_t(face.cell)];
+  const std::array<int, 3> shift = shift_of(face.image);
+  for (std::size_t k = 0; k < 3; ++k) way[k] = (there[k] - here[k]) + shift[k] * box.size;
+  return way;
+}
+
+}  // namespace
+
+VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box,
+                         int threads)
+    : box_(box) {
+  const std::size_t count = sites.size();
+  const VoronoiFaces built =
+      build_voronoi(path, std::move(sites), box.origin, {box.size, box.size, box.size}, box.periodic, threads);
+  if (built.most_faces > most_faces || built.faces.size() > std::size_t(INT32_MAX) / 3) {
+    throw Error(ExitCode::input,
+                fmt::format("{}: a cell has {} faces, all have {}; at most {} and {} are possible: take fewer sites, "
+                            "or less unequal ones",
+                            path, built.most_faces, built.faces.size(), most_faces, INT32_MAX / 3));
+  }
+  merged_ = built.merged, most_faces_ = built.most_faces;
+  cell_of_ = built.site_of;
+  first_of_.assign(built.sites.size(), -1);
+  for (std::size_t i = count; i-- > 0;) first_of_[cell_of_[i]] = std::int64_t(i);
+  if (merged_ > 0) {
+    warning("{}: {} of {} sites stand where another one does; the gas of the first of them is taken", path, merged_,
+            count);
+  }
+  unit_ = box.size / std::cbrt(double(built.sites.size()));
+  keep(built);
+  build_table(threads);
+}
+
+/// The planes of both sides of a face are the same numbers but for their sign.
+void VoronoiMesh::keep(const VoronoiFaces& built) {
+  volumes_ = built.volumes;
+  sites_.reserve(3 * built.sites.size());
+  for (const auto& site : built.sites) {
+    for (std::size_t k = 0; k < 3; ++k) sites_.push_back((site[k] - box_.origin[k]) / unit_);
+  }
+  begins_.reserve(built.begin.size());
+  for (const std::uint64_t begin : built.begin) begins_.push_back(std::int32_t(begin));
+  faces_.resize(3 * built.faces.size()), behind_.resize(built.faces.size()), back_.assign(built.faces.size(), 0);
+  for (std::size_t i = 0; i < built.sites.size(); ++i) {
+    for (std::size_t row = built.begin[i]; row < built.begin[i + 1]; ++row) {
+      const VoronoiFaces::Face& face = built.faces[row];
+      behind_[row] = std::max(face.cell, -1);
+      const bool mirrored =
+          face.cell >= 0 && (std::size_t(face.cell) < i || (std::size_t(face.cell) == i && face.image < 0));
+      if (!mirrored) {
+        const std::array<double, 3> way = way_behind(built, box_, i, face);
+        const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+        for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = float(2 * way[k] / square * unit_);
+        continue;
+      }
+      const auto there = std::size_t(face.cell);
+      std::size_t other = built.begin[there];
+      while (built.faces[other].cell != std::int32_t(i) || built.faces[other].image != -face.image) ++other;
+      back_[row] = std::uint16_t(other - built.begin[there]), back_[other] = std::uint16_t(row - built.begin[i]);
+      for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = -faces_[3 * other + k];
+    }
+  }
+}
+
+void VoronoiMesh::build_table(int threads) {
+  cubes_ = int(std::clamp(std::cbrt(0.5 * double(cells())), 1., 512.));
+  const auto n = std::size_t(cubes_);
+  table_.resize(n * n * n);
+  const Voronoi<double> data = view();
+  const auto mesh = thor::view<double>(data);
+  parallel_for(threads, n, 1, [&](std::size_t x, std::size_t) {
+    std::int32_t near = 0;
+    for (std::size_t i = x * n * n; i < (x + 1) * n * n; ++i) {
+      const double side = data.sides[0] / cubes_;
+      const double middle[3] = {(double(x) + 0.5) * side, (double(i / n % n) + 0.5) * side,
+                                (double(i % n) + 0.5) * side};
+      double offset[3];
+      table_[i] = near = mesh.locate_from(near, middle, offset);
+    }
+  });
+}
+
+Voronoi<double> VoronoiMesh::view() const {
+  Voronoi<double> mesh{};
+  mesh.begins = {begins_.data(), begins_.size()}, mesh.faces = {faces_.data(), faces_.size()};
+  mesh.behind = {behind_.data(), behind_.size()}, mesh.back = {back_.data(), back_.size()};
+  mesh.sites = {sites_.data(), sites_.size()}, mesh.table = {table_.data(), table_.size()};
+  mesh.cubes = cubes_, mesh.most_faces = int(most_faces_), mesh.periodic = box_.periodic;
+  for (std::size_t k = 0; k < 3; ++k) mesh.sides[k] = sides()[k], mesh.zero[k] = -low()[k];
+  return mesh;
+}
+
+double VoronoiMesh::bytes_of_cell() const {
+  return (18. * double(behind_.size()) + 4. * double(begins_.size() + table_.size())) / double(cells()) + 24;
+}
+
+HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
+  Position found = low();
+  for (std::size_t k = 0; k < 3; ++k) found[k] += sites_[3 * std::size_t(place[0]) + k];
+  return found;
+}
+
+HostMesh::Position VoronoiMesh::low() const {
+  return {box_.origin[0] / unit_, box_.origin[1] / unit_, box_.origin[2] / unit_};
+}
+
+std::optional<HostMesh::Site> VoronoiMesh::locate(const Position& position) const {
+  double point[3], offset[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    point[k] = position[k] - low()[k];
+    if (!(point[k] >= 0 && point[k] <= sides()[k])) return {};
+  }
+  const Voronoi<double> data = view();
+  const std::int32_t cell = thor::view<double>(data).locate(point, offset);
+  return Site{{cell, 0, 0}, {offset[0], offset[1], offset[2]}};
+}
+
+std::vector<std::optional<HostMesh::Site>> VoronoiMesh::copies(const Position& position) const {
+  Position inside = position;
+  if (box_.periodic) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double side = sides()[k], place = position[k] - low()[k];
+      inside[k] = low()[k] + place - side * std::floor(place / side);
+    }
+  }
+  return {locate(inside)};
+}
+
+void VoronoiMesh::check_field(const io::Input& file, const std::string& field) const {
+  require_one_a_cell(file, field, cell_of_.size(), words_of_sites);
+}
+
+void VoronoiMesh::read_field(const std::string& path, const std::string& field, int threads,
+                             const std::function<void(std::int64_t, double)>& take) const {
+  io::Input(path).read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
+    for (std::uint64_t i = 0; i < block.count[0]; ++i) {
+      const auto site = std::size_t(block.first[0] + i);
+      if (first_of_[cell_of_[site]] == std::int64_t(site)) take(cell_of_[site], double(block.values[i]));
+    }
+  });
+}
+
+std::vector<Derived> VoronoiMesh::derived() const {
+  const double kpc = 1e3 * constants::pc;
+  const auto [least, most] = std::ranges::minmax_element(volumes_);
+  std::vector<Derived> all{
+      {"cells", double(cells()), "", "number of cells"},
+      {"finest", std::cbrt(*least) / kpc, "kpc", "cube root of the smallest volume of a cell"},
+      {"coarsest", std::cbrt(*most) / kpc, "kpc", "cube root of the largest volume of a cell"},
+      {"faces", double(behind_.size()) / double(cells()), "", "mean number of faces of a cell"},
+      {"most_faces", double(most_faces_), "", "number of faces of the cell that has most"},
+      {"mesh_memory", bytes_of_cell() * double(cells()) / 1e9, "GB", "memory of the mesh on a GPU, beside the gas"}};
+  for (Derived& one : derived_of_box(box_)) all.push_back(std::move(one));
+  return all;
+}
+
+void VoronoiMesh::write(io::ArrayOutput& file) const {
+  file.attribute("/grid", "sites", std::int64_t(cell_of_.size()));
+  file.attribute("/grid", "cells", cells());
+  write_box(file, box_);
+}
+
+double VoronoiCells::side(std::int64_t cell) const { return std::cbrt(mesh_->volume(cell)) / mesh_->unit(); }
+
+double VoronoiCells::to_face(std::int64_t cell) const {
+  const Voronoi<double> data = mesh_->view();
+  double square = 0;
+  for (std::int32_t row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
+    const float* const m = data.faces.data + 3 * std::int64_t(row);
+    square = std::max(square, std::pow(double(m[0]), 2) + std::pow(double(m[1]), 2) + std::pow(double(m[2]), 2));
+  }
+  return 1 / std::sqrt(square);
+}
+
+std::vector<float> VoronoiCells::lengths() const {
+  std::vector<float> lengths(static_cast<std::size_t>(cells()));
+  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(to_face(i));
+  return lengths;
+}
+
+void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
+  const Voronoi<double> data = mesh_->view();
+  std::mutex mutex;
+  CellStatistics sum;
+  const double per_unit = 1 / std::pow(mesh_->unit(), 3);
+  parallel_for(threads, std::size_t(cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
+    CellStatistics p;
+    for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+      CellGas<double> here = gas(i);
+      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, to_face(i), hubble));
+      const double density = here.opacity / here.inverse_width;
+      here.opacity *= side(i);  // of the cell
+      p.add_cell(here);
+      p.density += mesh_->volume(i) * per_unit * density - here.opacity / here.inverse_width;
+      for (std::int32_t row = data.begins.data[i]; row < data.begins.data[i + 1]; ++row) {
+        if (data.behind.data[row] <= i) continue;  // each face once
+        CellGas<double> behind = gas(data.behind.data[row]);
+        behind.opacity *= side(data.behind.data[row]);
+        p.add_face(here, behind);
+      }
+    }
+    const std::lock_guard lock(mutex);
+    sum.add(p);
+  });
+  finish_statistics(sum, double(cells()));
+}
+
+}  // namespace thor
