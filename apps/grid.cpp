@@ -9,6 +9,7 @@
 #include "thor/gridding/arrays/arrays.hpp"
 #include "thor/gridding/grid_octree.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
+#include "thor/gridding/grid_voronoi.hpp"
 
 namespace thor::command {
 namespace {
@@ -226,20 +227,24 @@ ExitCode cube(const GridArguments& a) {
   return ExitCode::done;
 }
 
-ExitCode octree(const GridArguments& a) {
-  for (const char* option : {"--centre", "--size", "--cells", "--rotate", "--orient", "--subtract-bulk",
-                             "--allow-outside", "--method", "--kernel-size", "--sources", "--sfr-efficiency",
-                             "--tolerance", "--precision", "--memory", "--compress", "--box", "--comoving"}) {
-    if (a.has(option)) {
-      throw Error(ExitCode::usage, fmt::format("{}: not an option for --mesh octree, which takes the leaves as they "
-                                               "are; leave it out",
-                                               option));
-    }
+/// A mesh of the simulation's own: its elements as they are.
+ExitCode own_mesh(const GridArguments& a) {
+  std::vector<const char*> none{"--cells", "--method", "--kernel-size", "--tolerance", "--precision", "--compress"};
+  const bool octree = a.mesh == "octree";
+  if (octree) {
+    none.insert(none.end(), {"--centre", "--size", "--rotate", "--orient", "--subtract-bulk", "--allow-outside",
+                             "--sources", "--sfr-efficiency", "--memory", "--box", "--comoving"});
+  }
+  for (const char* option : none) {
+    if (!a.has(option)) continue;
+    throw Error(ExitCode::usage, fmt::format("{}: not an option for --mesh {}, which takes the {} as they are; leave "
+                                             "it out",
+                                             option, a.mesh, octree ? "leaves" : "gas elements"));
   }
   if (a.options.on_bad_cells == OnBadCells::floor) {
-    throw Error(ExitCode::usage, "--on-bad-cells floor: not with --mesh octree; use drop");
+    throw Error(ExitCode::usage, fmt::format("--on-bad-cells floor: not with --mesh {}; use drop", a.mesh));
   }
-  print(grid_octree(a.options));
+  print(octree ? grid_octree(a.options) : grid_voronoi(a.options));
   return ExitCode::done;
 }
 
@@ -253,7 +258,7 @@ ExitCode grid(GridArguments& a, const comm::World& world) {
   const SignalGuard guard;
   // A cube is not read in parts: the first rank has all of it.
   if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
-  if (a.mesh == "octree") return world.is_first() ? octree(a) : ExitCode::done;
+  if (a.mesh != "uniform") return world.is_first() ? own_mesh(a) : ExitCode::done;
   if (!world.is_alone()) {
     o.world = &world;
     if (!a.has("--threads")) o.threads = threads_of_rank(world);
@@ -354,8 +359,9 @@ void add_grid(CLI::App& app, Action& action) {
   arguments->command = command;
   command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, any file of a split snapshot, or its directory")
       ->required();
-  add_choice(*command, "--mesh", arguments->mesh, {"uniform", "octree"},
-             "uniform: cubic cells; octree: the leaves of a RAMSES output as they are (default: uniform)");
+  add_choice(*command, "--mesh", arguments->mesh, {"uniform", "octree", "voronoi"},
+             "uniform: cubic cells; octree: the leaves of a RAMSES output as they are; voronoi: the gas elements of "
+             "any other as sites of a Voronoi mesh (default: uniform)");
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");
   command->add_flag("--dry-run", o.dry_run, "print the plan and the memory it needs, and write nothing");

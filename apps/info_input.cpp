@@ -99,10 +99,37 @@ Facts facts_of_grid(const io::Input& input, const std::vector<io::Object>& objec
   return facts;
 }
 
+/// The box of an octree or of sites.
+void add_box(const io::Input& input, Facts& facts) {
+  const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
+  facts.row("box",
+            fmt::format("{0:.6g} kpc a side; lower corner at {1:.6g}, {2:.6g}, {3:.6g} kpc", number("box_size") / kpc,
+                        number("origin_x") / kpc, number("origin_y") / kpc, number("origin_z") / kpc));
+  facts.row("sides", number("periodic") != 0 ? "periodic" : "open");
+  facts.row("cosmology", fmt::format("redshift {:g}, H = {:.6g} km/s/Mpc", number("redshift"),
+                                     number("hubble") * 1e3 * kpc / constants::km));
+  for (const char* name : {"box_size", "origin_x", "origin_y", "origin_z", "periodic", "redshift", "hubble"}) {
+    if (const auto value = input.number("/", name)) facts.json[name] = *value;
+  }
+}
+
+Facts facts_of_sites(const io::Input& input, const std::vector<io::Object>& objects) {
+  Facts facts;
+  facts.arrays = list_arrays(objects);
+  const std::vector<std::uint64_t> shape = input.array("/x").shape;
+  if (shape.size() != 1 || !input.has("/y") || !input.has("/z")) {
+    throw Error(ExitCode::input,
+                input.path().string() + ": no Voronoi mesh: x, y and z have a number for each site (docs/voronoi.md)");
+  }
+  facts.title = fmt::format("{} sites, of which `dataset: {{type: voronoi}}` makes a mesh", shape[0]);
+  add_box(input, facts);
+  facts.json["sites"] = shape[0];
+  return facts;
+}
+
 Facts facts_of_octree(const io::Input& input, const std::vector<io::Object>& objects) {
   Facts facts;
   facts.arrays = list_arrays(objects);
-  const auto number = [&](const char* name) { return input.number("/", name).value_or(0); };
   const auto level = input.read_all<std::int64_t>("/level");
   const auto is_level = [](std::int64_t l) { return l >= 0 && l <= 29; };
   const auto as_long = [&](const char* name) {
@@ -116,22 +143,15 @@ Facts facts_of_octree(const io::Input& input, const std::vector<io::Object>& obj
   }
   std::map<std::int64_t, std::int64_t> leaves;
   for (const std::int64_t l : level) ++leaves[l];
-  const double size = number("box_size");
+  const double size = input.number("/", "box_size").value_or(0);
   facts.title = fmt::format("an octree of {} leaves, which `dataset: {{type: octree}}` reads", level.size());
-  facts.row("box", fmt::format("{0:.6g} kpc a side; lower corner at {1:.6g}, {2:.6g}, {3:.6g} kpc", size / kpc,
-                               number("origin_x") / kpc, number("origin_y") / kpc, number("origin_z") / kpc));
-  facts.row("sides", number("periodic") != 0 ? "periodic" : "open");
-  facts.row("cosmology", fmt::format("redshift {:g}, H = {:.6g} km/s/Mpc", number("redshift"),
-                                     number("hubble") * 1e3 * kpc / constants::km));
+  add_box(input, facts);
   for (const auto& [l, count] : leaves) {
     facts.row(l == leaves.begin()->first ? "levels" : "",
               fmt::format("{}: {} leaves of {:.6g} kpc", l, count, std::ldexp(size, -int(l)) / kpc));
     facts.json["levels"].push_back({{"level", l}, {"leaves", count}});
   }
   facts.json["leaves"] = level.size();
-  for (const char* name : {"box_size", "origin_x", "origin_y", "origin_z", "periodic", "redshift", "hubble"}) {
-    if (const auto value = input.number("/", name)) facts.json[name] = *value;
-  }
   return facts;
 }
 
@@ -241,9 +261,9 @@ std::optional<std::string> describe_input(const std::string& path, const std::ve
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
   if (input && input->text("/", "kind") == "sweep") return show("sweep", facts_of_sweep(*input, objects));
-  if (input && type_of_file(path) == "octree") {
-    return show("octree", facts_of_octree(*input, objects));
-  }
+  const std::string type = input ? type_of_file(path) : "";
+  if (type == "octree") return show("octree", facts_of_octree(*input, objects));
+  if (type == "voronoi") return show("sites", facts_of_sites(*input, objects));
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));
   if (const auto size = input ? input->text("/", "cell_size") : std::nullopt) {
     throw Error(ExitCode::input,

@@ -37,6 +37,7 @@ GROUPS = {
         ("docs/snapshots.md", "Snapshots"),
         ("docs/gridding.md", "Gridding"),
         ("docs/octrees.md", "Octrees"),
+        ("docs/voronoi.md", "Voronoi meshes"),
         ("docs/emission.md", "Emission"),
         ("docs/mock.md", "Mock snapshots"),
         ("docs/observers.md", "Observers"),

@@ -422,7 +422,7 @@ class Statements(unittest.TestCase):
             "continue": "continue" in commands,
             "ray tracing": "operators" in folders,
             "GPUs other than": not backends <= {"cpu", "device", "gpu", "cuda"},
-            "a shell, a slab, a cube, a uniform grid or an octree": types("dataset") != {"shell", "slab", "cube", "uniform_grid", "octree"},
+            "a shell, a slab, a cube, a uniform grid, an octree or a Voronoi mesh": types("dataset") != {"shell", "slab", "cube", "uniform_grid", "octree", "voronoi"},
         }
         for words, exists in there.items():
             self.assertEqual(words in missing, not exists, words)

@@ -11,7 +11,7 @@
 #include "thor/datasets/octree_tree.hpp"
 #include "thor/io/array/output.hpp"
 
-/// Small files of octrees, which exist only during a test.
+/// Small files of octrees, or of sites in the middles of their leaves, which exist only during a test.
 namespace test {
 
 /// Leaves down to a depth; `splits`: whether a cube of a level, at these numbers, is split.
@@ -32,9 +32,11 @@ inline std::vector<thor::OctreeLeaf> leaves_of(int depth, const std::function<bo
   return leaves;
 }
 
+enum class CellsAs { leaves, sites };
+
 class OctreeFile {
  public:
-  OctreeFile(const GridOptions& o, const std::vector<thor::OctreeLeaf>& leaves) {
+  OctreeFile(const GridOptions& o, const std::vector<thor::OctreeLeaf>& leaves, CellsAs cells = CellsAs::leaves) {
     static int number = 0;
     const std::string name = "thor_octree_" + std::to_string(getpid()) + "_" + std::to_string(number++) + ".h5";
     path_ = (std::filesystem::temp_directory_path() / name).string();
@@ -44,19 +46,26 @@ class OctreeFile {
     file.attribute("/", "periodic", o.periodic);
     file.attribute("/", "hubble", o.hubble);
     std::vector<std::int64_t> level, at[3];
+    std::vector<double> middle[3];
     std::vector<float> density, temperature, velocity[3], dust, emissivity;
     for (const thor::OctreeLeaf& leaf : leaves) {
       const GridCell c = o.gas(int(leaf.at[0]), int(leaf.at[1]), int(leaf.at[2]));
       level.push_back(leaf.level), density.push_back(float(c.density)), temperature.push_back(float(c.temperature));
       dust.push_back(float(c.dust)), emissivity.push_back(float(c.emissivity));
       for (std::size_t k = 0; k < 3; ++k) {
+        middle[k].push_back(o.size * ((double(leaf.at[k]) + 0.5) / double(1 << leaf.level) - 0.5));
         at[k].push_back(leaf.at[k]), velocity[k].push_back(float(c.velocity[k]));
       }
     }
-    file.write("/level", level, "", "");
+    if (cells == CellsAs::leaves) file.write("/level", level, "", "");
     for (std::size_t k = 0; k < 3; ++k) {
       const std::string axis(1, "xyz"[k]);
-      file.write("/" + axis, at[k], "", ""), file.write("/velocity_" + axis, velocity[k], "km s-1", "");
+      file.write("/velocity_" + axis, velocity[k], "km s-1", "");
+      if (cells == CellsAs::leaves) {
+        file.write("/" + axis, at[k], "", "");
+      } else {
+        file.write("/" + axis, middle[k], "cm", "");
+      }
     }
     file.write("/HI_density", density, "cm-3", ""), file.write("/temperature", temperature, "K", "");
     file.write("/dust", dust, "cm-3", "");

@@ -23,9 +23,10 @@ namespace config {
 namespace {
 
 void add_grid_keys(Section<Dataset>& s) {
-  const Condition grid{"type", {"uniform_grid", "octree"}}, uniform{"type", {"uniform_grid"}};
+  const Condition grid{"type", {"uniform_grid", "octree", "voronoi"}}, uniform{"type", {"uniform_grid"}};
   s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
-         {.meaning = "file of the grid or octree ([grids](formats.md#grids), [octrees](octrees.md)); its path is "
+         {.meaning = "file of the grid, octree or sites ([grids](formats.md#grids), [octrees](octrees.md), [Voronoi "
+                     "meshes](voronoi.md)); its path is "
                      "relative to the configuration",
           .example = "galaxy_grid.h5",
           .when = grid});

@@ -42,7 +42,7 @@ constexpr std::array<int, 3> shift_of(std::int8_t image) {
 /// that are degenerate, need not be moved. A face of more than no area is found from both sides: it exists if there is
 /// a point as near to two sites as to none other, whichever of them asks. What only one side has is a face without
 /// area, a remainder of the order in which a vertex of more than four cells was cut; it is left out.
-VoronoiFaces build_voronoi(const std::string& name, std::vector<std::array<double, 3>> sites,
+VoronoiFaces build_voronoi(const std::string& name, std::vector<std::array<double, 3>> given,
                            const std::array<double, 3>& low, const std::array<double, 3>& size, bool periodic,
                            int threads);
 

@@ -12,8 +12,8 @@ namespace thor {
 namespace {
 
 using Point = std::array<double, 3>;
-constexpr std::size_t near_leaves = 96, more_leaves = 32, most_leaves = 192;  // listed: at first, each time, in all
-constexpr int bins = 64, bins_per_octave = 4;                                 // of squared distance
+constexpr std::size_t near_leaves = 128, more_leaves = 32, most_leaves = 256;  // listed: at first, each time, in all
+constexpr int bins = 64, bins_per_octave = 4;                                  // of squared distance
 
 /// From 0 for the farthest: exponent and first bits of the mantissa, below those of `most2`.
 std::uint8_t bin_of(double d2, double most2) {
@@ -165,7 +165,9 @@ void VoronoiSearch::sort_by_bins() {
 /// Cuts by the sites of leaves that are listed, from the given one on.
 void VoronoiSearch::cut_by_near(std::uint32_t site, std::size_t first, VoronoiCell& cell) {
   double done2 = 0;  // that of the site itself
-  for (double to2 = std::min(expected2_, cell.security2()); done2 < to2; to2 = cell.security2()) {
+  while (done2 < cell.security2()) {
+    const bool is_first = done2 == 0 && expected2_ > 0;
+    const double to2 = is_first ? std::min(expected2_, cell.security2()) : cell.security2();
     pick(sites_.at[site], first, done2, to2), sort_by_bins();
     for (const std::uint32_t i : order_) {
       const Candidate& c = candidates_[i];

@@ -15,7 +15,7 @@ namespace {
 using Point = std::array<double, 3>;
 using Whole = std::array<std::uint64_t, 3>;
 constexpr std::size_t piece = 1 << 16;
-constexpr std::size_t sites_of_leaf = 8, sites_of_group = 64;
+constexpr std::size_t sites_of_leaf = 8, sites_of_group = 128;
 
 Whole whole(const Point& p) { return {std::uint64_t(p[0]), std::uint64_t(p[1]), std::uint64_t(p[2])}; }
 

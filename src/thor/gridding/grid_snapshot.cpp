@@ -20,31 +20,6 @@
 namespace thor::gridding {
 namespace {
 
-void find_sources(const Job& job, Sources& sources) {
-  const GridOptions& o = job.options;
-  if (o.sources == SourceKind::sfr && !job.snapshot.has("sfr")) {
-    refuse(job, "--sources sfr: the gas has no star-formation rate");
-  }
-  if (o.sources == SourceKind::stars) {
-    try {
-      job.snapshot.for_each_star(block_size,
-                                 [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
-    } catch (const NoLight& e) {
-      if (o.sources_asked) throw;
-      job.warn(fmt::format("no sources written: {}", e.what()));
-      sources = {};
-    }
-    if (sources.found == 0 && o.sources_asked) refuse(job, "--sources stars: there are no stars");
-  }
-}
-
-std::string describe_sources(const GridOptions& o, const Sources& s) {
-  if (o.sources == SourceKind::none || s.found == 0) return "sources      none\n";
-  return fmt::format("sources      {} of {} {} ({:.6g} erg/s written, {:.6g} outside the region{})\n", s.count(),
-                     s.found, o.sources == SourceKind::stars ? "stars" : "star-forming gas elements", s.input - s.cut,
-                     s.cut, s.bad ? fmt::format(", {} skipped: bad values", s.bad) : "");
-}
-
 std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
   const Totals& t = gatherer.totals();
   const Defects& bad = gatherer.defects();
@@ -77,12 +52,6 @@ void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded
     if (gridded[std::size_t(fields.number_of(s))] > 0) continue;
     job.warn(fmt::format("there is no {} in the grid: its line is not absorbed anywhere", fields.species_name(s)));
   }
-}
-
-void refuse_bad_sources(const Job& job, const Sources& sources) {
-  if (sources.bad == 0 || job.options.on_bad_cells != OnBadCells::error) return;
-  refuse(job, fmt::format("{} of {} sources have impossible values; --on-bad-cells drop skips them", sources.bad,
-                          sources.found));
 }
 
 /// Compares the sums over the grid with the gas of the snapshot.

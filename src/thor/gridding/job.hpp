@@ -26,4 +26,10 @@ struct Job {
   throw Error(ExitCode::input, job.options.snapshot + ": " + why);
 }
 
+/// Stars or star-forming gas, as the options ask; those of gas are added with it (add_star_forming).
+void find_sources(const Job& job, Sources& sources);
+/// Error(input) for bad ones, where they are an error.
+void refuse_bad_sources(const Job& job, const Sources& sources);
+std::string describe_sources(const GridOptions& options, const Sources& sources);
+
 }  // namespace thor::gridding

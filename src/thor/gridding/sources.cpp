@@ -1,5 +1,7 @@
 #include "thor/gridding/sources.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <span>
 
@@ -7,6 +9,8 @@
 #include "thor/core/error.hpp"
 #include "thor/core/gas_limits.hpp"
 #include "thor/emission/stars.hpp"
+#include "thor/gridding/job.hpp"
+#include "thor/gridding/plan/survey.hpp"
 
 namespace thor::gridding {
 namespace {
@@ -82,6 +86,37 @@ void write_sources(io::ArrayOutput& file, const Sources& sources, SourceKind kin
     write("sfr", sources.made_from, {n}, "Msun yr-1", "star-formation rate");
   }
   file.attribute("/sources", "luminosity_cut_off", sources.cut);
+}
+
+void find_sources(const Job& job, Sources& sources) {
+  const GridOptions& o = job.options;
+  if (o.sources == SourceKind::sfr && !job.snapshot.has("sfr")) {
+    refuse(job, "--sources sfr: the gas has no star-formation rate");
+  }
+  if (o.sources == SourceKind::stars) {
+    try {
+      job.snapshot.for_each_star(block_size,
+                                 [&](const io::StarBlock& block) { add_stars(block, job.region, sources); });
+    } catch (const NoLight& e) {
+      if (o.sources_asked) throw;
+      job.warn(fmt::format("no sources written: {}", e.what()));
+      sources = {};
+    }
+    if (sources.found == 0 && o.sources_asked) refuse(job, "--sources stars: there are no stars");
+  }
+}
+
+std::string describe_sources(const GridOptions& o, const Sources& s) {
+  if (o.sources == SourceKind::none || s.found == 0) return "sources      none\n";
+  return fmt::format("sources      {} of {} {} ({:.6g} erg/s written, {:.6g} outside the region{})\n", s.count(),
+                     s.found, o.sources == SourceKind::stars ? "stars" : "star-forming gas elements", s.input - s.cut,
+                     s.cut, s.bad ? fmt::format(", {} skipped: bad values", s.bad) : "");
+}
+
+void refuse_bad_sources(const Job& job, const Sources& sources) {
+  if (sources.bad == 0 || job.options.on_bad_cells != OnBadCells::error) return;
+  refuse(job, fmt::format("{} of {} sources have impossible values; --on-bad-cells drop skips them", sources.bad,
+                          sources.found));
 }
 
 }  // namespace thor::gridding

@@ -16,7 +16,7 @@ std::string cube(const std::string& more = "") {
 
 TEST(CubeDataset, IsInTheListOfTypes) {
   EXPECT_STREQ(dataset_type("cube").name, "cube");
-  EXPECT_EQ(dataset_types().size(), 5u);
+  EXPECT_EQ(dataset_types().size(), 6u);
 }
 
 TEST(CubeDataset, HasTheDepthOfHalfItsEdge) {

@@ -252,9 +252,10 @@ TEST_P(DeviceEngine, GivesThePhotonsOfCellsThatShine) {
     return test::GridCell{1e-6 * (1 + h), 1e4 + 500. * h, {5. * h, -3. * h, 0}, 1e-9 * h, 1e-25 * h};
   };
   const test::GridFile grid(o);
-  const test::OctreeFile octree(o, test::leaves_of(4, [](const OctreeLeaf& leaf) {
-                                  return leaf.level < 2 || (leaf.at[0] * 3 + leaf.at[1] * 5 + leaf.at[2]) % 3 == 0;
-                                }));
+  const auto leaves = test::leaves_of(4, [](const OctreeLeaf& leaf) {
+    return leaf.level < 2 || (leaf.at[0] * 3 + leaf.at[1] * 5 + leaf.at[2]) % 3 == 0;
+  });
+  const test::OctreeFile octree(o, leaves), sites(o, leaves, test::CellsAs::sites);
   // A lane program that reads an array of the host, in place of the device's copy, reads NaN.
   test::on_setup = [this](const thor::Setup& setup) {
     auto* host = dynamic_cast<test::HostDevice*>(device_.get());
@@ -273,8 +274,10 @@ TEST_P(DeviceEngine, GivesThePhotonsOfCellsThatShine) {
     }
     EXPECT_GE(host->poisoned.size(), 2u);
   };
-  const std::string cells[] = {"{type: uniform_grid, path: " + grid.path(), "{type: octree, path: " + octree.path()};
-  for (const std::string& gas : {cells[0], cells[0] + ", packed: true", cells[1], cells[1] + ", packed: true"}) {
+  const std::string cells[] = {"{type: uniform_grid, path: " + grid.path(), "{type: octree, path: " + octree.path(),
+                               "{type: voronoi, path: " + sites.path()};
+  for (const std::string& gas :
+       {cells[0], cells[0] + ", packed: true", cells[1], cells[1] + ", packed: true", cells[2]}) {
     const std::string text =
         "line: Lya\ndataset: " + gas +
         ", dust: {law: SMC}, stop_shift: 1 Angstrom}\ngenerators: [{type: point, photons: 100}, {type: gas, emission: "

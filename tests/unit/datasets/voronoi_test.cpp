@@ -1,0 +1,220 @@
+// Rays through Voronoi meshes, against the stretches on which each site is the nearest; places and births. Photons:
+// tests/e2e/test_voronoi.py.
+#include "thor/datasets/voronoi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "support/run.hpp"
+#include "thor/core/error.hpp"
+#include "thor/datasets/voronoi_mesh.hpp"
+#include "thor/interactors/build.hpp"
+#include "thor/transport/history.hpp"
+#include "thor/transport/march.hpp"
+#include "thor/transport/step.hpp"
+
+namespace thor {
+namespace {
+
+static_assert(MeshFor<VoronoiView<double>, double, Lane<double, VoronoiPlace<double, std::int64_t>>>);
+
+using Points = std::vector<std::array<double, 3>>;
+
+/// In a box of side 1 about the origin: half of them in a clump.
+Points random_sites(std::mt19937& random, int count) {
+  std::uniform_real_distribution<double> u(-0.5, 0.5);
+  std::normal_distribution<double> normal(0, 0.02);
+  Points sites;
+  for (int i = 0; i < count; ++i) {
+    if (i % 2 == 0) {
+      sites.push_back({u(random), u(random), u(random)});
+    } else {
+      sites.push_back({0.1 + normal(random), normal(random), -0.2 + normal(random)});
+    }
+  }
+  return sites;
+}
+
+Points lattice(int n) {
+  Points sites;
+  for (int i = 0; i < n * n * n; ++i) {
+    sites.push_back({(i / (n * n) + 0.5) / n - 0.5, (i / n % n + 0.5) / n - 0.5, (i % n + 0.5) / n - 0.5});
+  }
+  return sites;
+}
+
+/// A mesh with random opacities, of hydrogen at 1e4 K and at rest.
+template <class Real>
+struct Foam {
+  Points sites;  ///< in units, from the origin, as cells are numbered
+  VoronoiMesh mesh;
+  std::vector<float> numbers;
+  LineProblem<Voronoi<Real>> problem{};
+
+  Foam(std::mt19937& random, const Points& given, bool periodic = false)
+      : mesh("test", given, {1, {-0.5, -0.5, -0.5}, periodic, 0, 0}, 2) {
+    const auto config = config::parse(
+        "line: Lya\ndataset: {type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1}\n"
+        "generators: [{type: point, photons: 1}]\noutput: {path: x.h5}\n",
+        "test");
+    const auto setup = build_setup(config);
+    numbers.resize(5 * std::size_t(mesh.cells()) + 3);
+    for (std::int64_t i = 0; i < mesh.cells(); ++i) {
+      numbers[5 * std::size_t(i)] = std::exp2f(float(random() % 8) - 8), numbers[5 * std::size_t(i) + 1] = 1;
+      sites.push_back(mesh.centre(mesh.place(i)));
+    }
+    problem.dataset = convert<Real>(mesh.view());
+    problem.dataset.gas = {{numbers.data(), numbers.size()}, 5, 0, 0, false, 1};
+    problem.line = build_resonant_line<Real>(setup.line, setup.medium, config.physics);
+    problem.dust = build_dust<Real>(setup.medium);
+    problem.limits = {1 << 30, 1 << 30};
+  }
+
+  double half() const { return 0.5 * mesh.sides()[0]; }
+  std::size_t nearest(const double (&p)[3]) const {
+    const auto square = [&](const auto& s) {
+      return std::pow(s[0] - p[0], 2) + std::pow(s[1] - p[1], 2) + std::pow(s[2] - p[2], 2);
+    };
+    return std::size_t(std::ranges::min_element(sites, {}, square) - sites.begin());
+  }
+  /// The sum over cells of opacity times the path in them, from |p + t d - s|^2, which is linear in t but for what all
+  /// sites have in common.
+  double depth_along(const double (&p)[3], const double (&d)[3]) const {
+    double leaves = 1e300, sum = 0;
+    for (int k = 0; k < 3; ++k) leaves = std::min(leaves, std::max((half() - p[k]) / d[k], (-half() - p[k]) / d[k]));
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      double from = 0, to = leaves;
+      for (std::size_t j = 0; j < sites.size() && to > from; ++j) {
+        double towards = 0, here = 0;  // (s_j - s_i).d t <= |s_j - p|^2/2 - |s_i - p|^2/2
+        for (std::size_t k = 0; k < 3; ++k) {
+          towards += (sites[j][k] - sites[i][k]) * d[k];
+          here += 0.5 * (std::pow(sites[j][k] - p[k], 2) - std::pow(sites[i][k] - p[k], 2));
+        }
+        if (towards > 0) to = std::min(to, here / towards);
+        if (towards < 0) from = std::max(from, here / towards);
+      }
+      if (to > from) sum += double(numbers[5 * i]) * (to - from);
+    }
+    return sum;
+  }
+
+  Lane<Real, VoronoiPlace<Real, IntOf<Real>>> ray(const double (&p)[3], const double (&d)[3]) const {
+    Birth<Real, VoronoiPlace<Real, IntOf<Real>>> birth{};
+    birth.position = {Real(p[0]), Real(p[1]), Real(p[2])};
+    const auto gas = view<Real>(problem.dataset);
+    gas.place_on_surface(birth), gas.settle(birth, false);
+    Lane<Real, VoronoiPlace<Real, IntOf<Real>>> ray{};
+    ray.px = birth.position.x, ray.py = birth.position.y, ray.pz = birth.position.z;
+    ray.dx = Real(d[0]), ray.dy = Real(d[1]), ray.dz = Real(d[2]);
+    ray.place = birth.place;
+    ray.phase = Phase::fly;
+    ray.s0 = ray.s1 = ray.s2 = ray.s3 = 1;  // never drawn from
+    return ray;
+  }
+};
+
+template <class Real>
+struct Foams : testing::Test {};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(Foams, Reals);
+
+TYPED_TEST(Foams, RaysMeetTheCellsOnTheirWay) {
+  using Real = TypeParam;
+  std::mt19937 random(7);
+  for (const int count : {1, 2, 30, 300}) {
+    const Foam<Real> foam(random, random_sites(random, count));
+    const double centre = 1 - 2 * double(foam.problem.line.a) / std::sqrt(std::numbers::pi);
+    std::uniform_real_distribution<double> u(0, 1);
+    for (int i = 0; i < 1000; ++i) {
+      const double half = foam.half();
+      const double p[3] = {half * (2 * u(random) - 1), half * (2 * u(random) - 1), half * (2 * u(random) - 1)};
+      const double mu = 2 * u(random) - 1, phi = 6.283 * u(random), s = std::sqrt(1 - mu * mu);
+      const double d[3] = {s * std::cos(phi), s * std::sin(phi), mu};
+      auto ray = foam.ray(p, d);
+      while (!march(ray, foam.problem, Real(1e30))) {
+        ASSERT_LT(ray.steps, 10000);
+      }
+      const double expected = centre * foam.depth_along(p, d);
+      ASSERT_NEAR(double(ray.tau), expected, 3e-5 * (1 + expected)) << count << " sites, ray " << i;
+    }
+  }
+}
+
+/// In lattices, whose corners belong to eight cells, along faces, edges and diagonals.
+TYPED_TEST(Foams, RaysInFacesLeave) {
+  using Real = TypeParam;
+  std::mt19937 random(8);
+  const int n = 7;
+  const Foam<Real> foam(random, lattice(n));
+  for (const double along : {0., 1., -1., 1e-9}) {
+    for (const double across : {0., 1., -1.}) {
+      for (const double up : {0., 1., -1., -1e-7}) {
+        const double norm = std::sqrt(along * along + across * across + up * up);
+        if (norm < 0.5) continue;
+        for (int i = 0; i < 200; ++i) {
+          const double p[3] = {double(random() % 8) - 3.5, double(random() % 8) - 3.5,
+                               0.5 * double(random() % 15) - 3.5};
+          auto ray = foam.ray(p, {along / norm, across / norm, up / norm});
+          while (!march(ray, foam.problem, Real(1e30))) {
+            ASSERT_LT(ray.steps, 200);
+          }
+          ASSERT_EQ(Phase(int(ray.phase)), Phase::escaped);
+          ASSERT_LE(double(ray.tau), 13.);
+        }
+      }
+    }
+  }
+}
+
+/// The depth below a face is followed to far less than what an offset in single precision can tell.
+TEST(Foam, DepthsAreExactBesideAFace) {
+  std::mt19937 random(9);
+  const Foam<float> foam(random, random_sites(random, 100));
+  const auto gas = view<float>(foam.problem.dataset);
+  for (int i = 0; i < 300; ++i) {
+    const double p[3] = {0.01 * double(random() % 200) - 1, 0.01 * double(random() % 200) - 1, 0.3};
+    const double s = std::sqrt(1 / 3.);
+    auto lane = foam.ray(p, {s, s, s});
+    auto segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
+    gas.advance(lane, segment.length(), segment);
+    if (gas.cross(lane, true, segment).leaves) continue;
+    // Away from the face in ten steps of 1e-9 each, and back in one of 1e-8: it is met where it was left.
+    const float start = lane.place.depth;
+    ASSERT_EQ(start, 0x1p-50f);
+    for (int k = 0; k < 10; ++k) {
+      segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
+      gas.advance(lane, 1e-9f, segment);
+    }
+    const auto face = lane.place.face;
+    lane.dx = -lane.dx, lane.dy = -lane.dy, lane.dz = -lane.dz;
+    segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
+    ASSERT_EQ(segment.ahead, face);
+    ASSERT_NEAR(segment.length(), 1e-8, 1e-13);
+  }
+}
+
+TEST(Foam, FindsItsCells) {
+  std::mt19937 random(10);
+  const Foam<double> foam(random, random_sites(random, 400));
+  std::uniform_real_distribution<double> u(-foam.half(), foam.half());
+  for (int i = 0; i < 2000; ++i) {
+    const double p[3] = {u(random), u(random), u(random)};
+    const auto site = foam.mesh.locate({p[0], p[1], p[2]});
+    ASSERT_TRUE(site);
+    ASSERT_EQ(std::size_t(site->place[0]), foam.nearest(p));
+    for (std::size_t k = 0; k < 3; ++k) {
+      ASSERT_NEAR(foam.sites[std::size_t(site->place[0])][k] + site->offset[k], p[k], 1e-6);
+    }
+  }
+  EXPECT_FALSE(foam.mesh.locate({1.01 * foam.half(), 0, 0}));
+  double volume = 0;
+  for (std::int64_t i = 0; i < foam.mesh.cells(); ++i) volume += foam.mesh.volume(i);
+  EXPECT_NEAR(volume, 1, 1e-10);
+}
+
+}  // namespace
+}  // namespace thor
