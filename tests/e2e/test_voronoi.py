@@ -14,7 +14,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from support import Case, INPUT, STOPPED, USAGE, main, read_package, thor  # noqa: E402
+from support import Case, DONE, INPUT, STOPPED, UNRELIABLE, USAGE, main, read_package, thor  # noqa: E402
 from test_octree import KPC, model, random_gas, write, write_grid  # noqa: E402
 from view_case import ViewCase  # noqa: E402
 
@@ -109,25 +109,28 @@ class Photons(Case):
             self.assert_identical({k: v[np.argsort(whole["id"])] for k, v in whole.items()}, {k: v[np.argsort(other["id"])] for k, v in other.items()}, str(how))
 
     def test_light_that_a_thick_wall_sends_back(self):
-        """A thick half of the box reflects photons, which see 1e-10 of a cell of it; a face cannot be felt at less than 1e-7 by offsets
-        in single precision alone. As many come back as in double precision."""
+        """The wall of a thick half of the box reflects photons, which see 1e-10 of a cell of it; offsets in single precision cannot tell
+        less than 1e-7. They scatter as often as in a grid, with jumps and without them."""
         rng = np.random.default_rng(5)
-        sites = clumped(rng, 400, sigma=0.2)
-        gas = self.uniform(400)
-        gas["dust"][:] = 0
-        gas["HI_density"] = np.where(sites[:, 0] > 0.6, 3e5, 1e-12)  # tau of 1e10 in a cell
-        write_sites(self.folder / "sites.h5", sites, gas)
-        shares, counts = [], []
-        for precision in ("single", "double"):
-            config = model("voronoi", self.folder / "sites.h5", photons=4000, dust=False, acceleration={"core_skip": "none", "jumps": True})
-            config["generators"][0]["position"] = ["-0.2 kpc", "0 kpc", "0 kpc"]
-            p = self.run_photons(config, "--precision", precision)
-            hit = p["scatterings"] > 0
-            counts.append(np.count_nonzero(hit))
-            shares.append((np.mean(np.log(p["scatterings"][hit] + 1.0)), np.std(np.log(p["scatterings"][hit] + 1.0)) / np.sqrt(counts[-1])))
-        self.assertGreater(min(counts), 800)
-        self.assertLess(abs(counts[0] - counts[1]), 4 * np.sqrt(counts[0]))
-        self.assertLess(abs(shares[0][0] - shares[1][0]), 4 * np.hypot(shares[0][1], shares[1][1]))
+        half = clumped(rng, 200, sigma=0.2) * [0.5, 1, 1]
+        sites = np.concatenate([half, [1, 0, 0] + half * [-1, 1, 1]])  # mirrored: a flat wall of many faces
+
+        def gas_of(sites):
+            return {**self.uniform(len(sites)), "dust": np.zeros(len(sites)), "HI_density": np.where(sites[:, 0] > 0.5, 3e5, 1e-12)}
+
+        write_sites(self.folder / "sites.h5", sites, gas_of(sites))
+        write_grid(self.folder / "grid.h5", {k: v.reshape(8, 8, 8) for k, v in gas_of(lattice(8)).items()})
+        for jumps, photons in ((True, 8000), (False, 600)):
+            found = []
+            for kind, name, precision in (("uniform_grid", "grid", "double"), ("voronoi", "sites", "double"), ("voronoi", "sites", "single")):
+                config = model(kind, self.folder / f"{name}.h5", photons=photons, dust=False, acceleration={"core_skip": "none", "jumps": jumps}, **({} if jumps else {"limits": {"max_scatterings": 20000}}))
+                config["generators"][0]["position"] = ["-0.2 kpc", "0 kpc", "0 kpc"]
+                p = self.photons(self.run_thor(config, "--precision", precision, expect=DONE if jumps else UNRELIABLE))
+                n = p["scatterings"][p["scatterings"] > 0]
+                self.assertGreater(len(n), photons // 5)
+                found.append((np.mean(np.log(n)), np.std(np.log(n)) / np.sqrt(len(n))))
+            self.assertLess(abs(found[1][0] - found[0][0]), found[0][1])
+            self.assertLess(abs(found[2][0] - found[0][0]), 3 * found[0][1])
 
     def test_jumps_and_observers(self):
         rng = np.random.default_rng(6)
@@ -164,7 +167,7 @@ class Photons(Case):
         gas = {**self.uniform(60, density=1e-12), "emissivity_recombination": np.ones(60)}
         for periodic in (0, 1):
             with self.subTest(periodic=periodic):
-                write_sites(self.folder / "sites.h5", sites, gas, periodic=periodic)
+                write_sites(self.folder / "sites.h5", sites, gas, periodic=periodic, hubble=1e-13)
                 config = model("voronoi", self.folder / "sites.h5", dust=False, **({"dataset": {"stop_shift": "0.01 Angstrom"}} if periodic else {}))
                 config["generators"] = [{"type": "gas", "emission": "recombination", "photons": 60000}]
                 config["outputs"] = [{"type": "photons", "fields": ["id", "position_initial"]}]
@@ -229,7 +232,7 @@ class Rays(Case):
                     keep = length > 10 * tolerance
                     middle = position + (begin + 0.5 * length)[keep, None] * direction
                     np.testing.assert_allclose(found["HI_density"][keep], gas["HI_density"].astype("f4")[nearest(sites, middle, periodic)], rtol=1e-6)
-                    self.assertGreater(np.count_nonzero(keep), 15)
+                    self.assertGreater(np.count_nonzero(keep), 10)
 
     def test_slices_are_nearest_sites(self):
         rng = np.random.default_rng(10)
@@ -263,7 +266,7 @@ class Rays(Case):
         errors = [abs(t / totals[2] - 1) for t in totals[:2]]
         print("mass of a projection with 1 and 4 samples: within " + ", ".join(f"{e:.1e}" for e in errors) + " of that with 16", file=sys.stderr)
         self.assertLess(abs(totals[2] - mass), 4 * error)
-        self.assertLess(errors[1], 3e-4)
+        self.assertLess(errors[1], 6e-4)
 
     def test_absorption_of_uniform_gas(self):
         """As through a grid: open, periodic, in a Hubble flow."""
@@ -322,7 +325,7 @@ class Files(Case):
 
     def test_what_is_no_mesh(self):
         good = clumped(np.random.default_rng(1), 20)
-        for words, change in (("not finite|no finite|NaN|nan", (3, 1, np.nan)), ("outside", (5, 0, 1.2)), ("outside", (5, 2, -0.01)), ("finite|inf", (0, 0, np.inf))):
+        for words, change in (("not finite|no finite|NaN|nan", (3, 1, np.nan)), ("site 5 .* not inside", (5, 0, 1.2)), ("not inside", (5, 2, -0.01)), ("finite|inf", (0, 0, np.inf))):
             sites = good.copy()
             sites[change[0], change[1]] = change[2]
             self.refuse(words, sites)
@@ -350,7 +353,7 @@ class Files(Case):
             for periodic in (0, 1):
                 with self.subTest(name, periodic=periodic):
                     sites = np.asarray(sites)
-                    write_sites(self.folder / "strange.h5", sites, random_gas(np.random.default_rng(3), len(sites), density=1e-6), periodic=periodic)
+                    write_sites(self.folder / "strange.h5", sites, random_gas(np.random.default_rng(3), len(sites), density=1e-6), periodic=periodic, hubble=1e-13)
                     config = model("voronoi", self.folder / "strange.h5", photons=500, **({"dataset": {"stop_shift": "0.5 Angstrom"}} if periodic else {}))
                     out = self.run_thor(config)
                     self.assert_closed(out)

@@ -10,7 +10,7 @@
 namespace thor {
 namespace {
 
-constexpr double unit = 0x1p-15;                                      ///< [cells]
+constexpr double step_of_length = 0x1p-15;                            ///< [cells]
 constexpr std::array<Length, 4> distance_of{0, 32768, 46341, 56756};  ///< 1, sqrt(2), sqrt(3)
 
 /// l_j: the gas of a cell compared with that of its six neighbours.
@@ -97,8 +97,8 @@ void set_gradients(const Cells& cells, const CellBox& own, Sheet& sheet, int thr
       const std::int64_t x = own.first[0] + r / own.count[1], y = own.first[1] + r % own.count[1];
       const std::span<Length> row = sheet.row(x, y);
       for (std::int64_t z = own.first[2]; z < own.first[2] + own.count[2]; ++z) {
-        const double scale = std::min(gradient_scale(cells, sheet, {x, y, z}), farthest * unit);
-        row[std::size_t(z)] = Length(std::llround(scale / unit));
+        const double scale = std::min(gradient_scale(cells, sheet, {x, y, z}), farthest * step_of_length);
+        row[std::size_t(z)] = Length(std::llround(scale / step_of_length));
       }
     }
   });
@@ -116,7 +116,7 @@ void relax(Sheet& sheet) {
 
 std::vector<float> in_cells(const Sheet& sheet) {
   std::vector<float> scale(sheet.length.size());
-  std::ranges::transform(sheet.length, scale.begin(), [](Length l) { return float(l * unit); });
+  std::ranges::transform(sheet.length, scale.begin(), [](Length l) { return float(l * step_of_length); });
   return scale;
 }
 

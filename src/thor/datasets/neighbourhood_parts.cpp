@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "thor/datasets/grid_partition.hpp"
-#include "thor/datasets/neighbourhood.hpp"
 #include "thor/datasets/mesh_file.hpp"
+#include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
 namespace {

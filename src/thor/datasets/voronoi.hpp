@@ -118,8 +118,10 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   }
   template <class Lane>
   THOR_FN Mask leap(Lane& lane, V s) const {
-    const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, Vec3<V>{lane.dx, lane.dy, lane.dz});
-    const Nearest near = nearest_of(Place{lane.place.cell, Int(-1), lane.place.depth}, p);
+    const Vec3<V> d{lane.dx, lane.dy, lane.dz};
+    Place place = lane.place;
+    place.depth = fma(-s, dot(face_at(row_of(place.cell, place.face)), d), place.depth);
+    const Nearest near = nearest_of(place, along(Vec3<V>{lane.px, lane.py, lane.pz}, s, d));
     follow(lane, s, near.face, near.depth);
     return Mask(false);
   }

@@ -31,7 +31,7 @@ CutCells cut_cells(const VoronoiSites& sites, int threads) {
   const VoronoiTree tree(sites);
   const std::vector<std::uint32_t>& groups = tree.groups();
   CutCells cells{std::vector<std::vector<VoronoiSide>>((groups.size() + groups_of_piece - 1) / groups_of_piece),
-              std::vector<Row>(sites.at.size()), std::vector<double>(sites.at.size())};
+                 std::vector<Row>(sites.at.size()), std::vector<double>(sites.at.size())};
   const auto cut = [&, search = VoronoiSearch(sites, tree), cell = VoronoiCell(), found = std::vector<VoronoiSide>()](
                        std::size_t begin, std::size_t end) mutable {
     found.clear();
