@@ -118,7 +118,8 @@ void advance(int kind, const void* problem, const thor::device::Program<Real>& p
                      try_as(std::type_identity<thor::LineProblem<thor::Shell<Real>>>()) ||
                      try_as(std::type_identity<thor::LineProblem<thor::Slab<Real>>>()) ||
                      try_as(std::type_identity<thor::LineProblem<thor::UniformGrid<Real>>>()) ||
-                     try_as(std::type_identity<thor::LineProblem<thor::Octree<Real>>>());
+                     try_as(std::type_identity<thor::LineProblem<thor::Octree<Real>>>()) ||
+                     try_as(std::type_identity<thor::LineProblem<thor::Voronoi<Real>>>());
   if (!known) {
     throw thor::Error(thor::ExitCode::device, "host device: not for this problem, since no test needs it");
   }
@@ -138,6 +139,8 @@ void with_scene(int kind, const void* scene, const F& f) {
       return f(*static_cast<const thor::Scene<thor::UniformGrid<Real>>*>(scene));
     case thor::DatasetKind::Octree:
       return f(*static_cast<const thor::Scene<thor::Octree<Real>>*>(scene));
+    case thor::DatasetKind::Voronoi:
+      return f(*static_cast<const thor::Scene<thor::Voronoi<Real>>*>(scene));
   }
 }
 

@@ -81,16 +81,16 @@ template <class V, class D>
 void fly_below_a_face(const D& dataset, Vec3<V> p, Vec3<V> inward) {
   auto lane = lane_at<V>(dataset, p, inward);
   const auto v = view<V>(dataset);
-  v.advance(lane, V(1e-10));
+  v.advance(lane, V(1e-10), NoSegment());
   lane.dx = -inward.x, lane.dy = -inward.y, lane.dz = -inward.z;
   EXPECT_NEAR(way_out<V>(dataset, lane), 1e-10, 1e-16);
-  v.advance(lane, V(0.5e-10));
+  v.advance(lane, V(0.5e-10), NoSegment());
   EXPECT_NEAR(way_out<V>(dataset, lane), 0.5e-10, 1e-16);
   lane.dx = inward.x, lane.dy = inward.y, lane.dz = inward.z;
-  v.advance(lane, V(0.25));
+  v.advance(lane, V(0.25), NoSegment());
   lane.dx = -inward.x, lane.dy = -inward.y, lane.dz = -inward.z;
   EXPECT_NEAR(way_out<V>(dataset, lane), 0.25, 1e-6) << "deep inside";
-  v.advance(lane, V(0.2499));
+  v.advance(lane, V(0.2499), NoSegment());
   EXPECT_NEAR(way_out<V>(dataset, lane), 1e-4, 1e-6) << "and back near the face";
 }
 template <class V>
@@ -111,7 +111,7 @@ TEST(Depth, OfAThinShellIsThatOfItsNearerFace) {
   const Shell<float> shell{1 - 1e-6f, convert<float>(still()), float(2e-6)};
   auto lane = lane_at<float>(shell, {1 - 1e-6f, 0, 0}, {1, 0, 0});
   EXPECT_NEAR(way_out<float>(shell, lane), 1e-6, 1e-12);
-  view<float>(shell).advance(lane, 0.9e-6f);
+  view<float>(shell).advance(lane, 0.9e-6f, NoSegment());
   EXPECT_NEAR(way_out<float>(shell, lane), 0.1e-6, 1e-12);
   lane.dx = -1;
   EXPECT_NEAR(way_out<float>(shell, lane), 0.9e-6, 1e-12);
@@ -122,7 +122,7 @@ TEST(Depth, OfASmallCavityIsThatOfThePosition) {
   const Shell<float> shell{1e-3f, convert<float>(still())};
   EXPECT_NEAR(way_out<float>(shell, lane_at<float>(shell, {0, 0, 0}, {0, 0, 1})), 1e-3, 1e-9) << "from the centre";
   auto lane = lane_at<float>(shell, {0, 0, 0.9f}, {0, 0, -1});
-  for (const float s : {0.3f, 0.3f, 0.2f, 0.09f, 0.008f}) view<float>(shell).advance(lane, s);
+  for (const float s : {0.3f, 0.3f, 0.2f, 0.09f, 0.008f}) view<float>(shell).advance(lane, s, NoSegment());
   EXPECT_NEAR(way_out<float>(shell, lane), 1e-3, 2e-7) << "back from outside";
 }
 

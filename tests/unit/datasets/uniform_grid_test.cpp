@@ -137,7 +137,7 @@ void follow_rays(bool periodic) {
       const Vec3<V> p{lane.px, lane.py, lane.pz}, n{lane.dx, lane.dy, lane.dz};
       const auto segment = grid.segment(lane.place, p, n);
       const V s = segment.length();
-      grid.advance(lane, s);
+      grid.advance(lane, s, NoSegment());
       way += double(s);
       out = grid.cross(lane, true, segment).leaves;
       const double offsets[3] = {double(lane.px), double(lane.py), double(lane.pz)};
@@ -180,14 +180,14 @@ void fly_below_faces() {
       for (V* o : offset) *o = from_nearer_face(V(0.5));
       *offset[axis] = from_nearer_face(side);
       const V inward = side > 0 ? V(-1) : V(1);
-      *slope[axis] = inward, grid.advance(lane, V(1e-10));
+      *slope[axis] = inward, grid.advance(lane, V(1e-10), NoSegment());
       *slope[axis] = -inward;
       EXPECT_NEAR(way(), 1e-10, 1e-15);
-      grid.advance(lane, V(0.5e-10));
+      grid.advance(lane, V(0.5e-10), NoSegment());
       EXPECT_NEAR(way(), 0.5e-10, 1e-15);
       *slope[axis] = inward;
       EXPECT_NEAR(way(), 1, 1e-6);
-      grid.advance(lane, V(0.75));
+      grid.advance(lane, V(0.75), NoSegment());
       EXPECT_NEAR(way(), 0.25, 1e-6) << "nearer to the other face now";
       EXPECT_EQ(*offset[axis] < 0, side == 0);
     }
@@ -212,7 +212,7 @@ TEST(UniformGrid, AFlightInACellKeepsItsSide) {
     lane.px = scale, lane.py = -scale * uniform_positive<float>(random.next()), lane.pz = scale / 3;
     const Vec3<float> p{lane.px, lane.py, lane.pz};
     const float length = grid.segment(lane.place, p, d).length();
-    grid.advance(lane, length);
+    grid.advance(lane, length, NoSegment());
     const double end[3] = {from_lower_face(double(lane.px)), from_lower_face(double(lane.py)),
                            from_lower_face(double(lane.pz))};
     const double start[3] = {from_lower_face(double(p.x)), from_lower_face(double(p.y)), from_lower_face(double(p.z))};
