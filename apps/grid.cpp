@@ -23,7 +23,7 @@ struct GridArguments {
   std::string method = "kernel", kernel_size = "auto", ionization = "auto", emission = "lya", sources = "auto";
   std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor, memory;
   std::string eos_temperature = "1e4 K", eos_emission = "no";
-  std::string ions, lines, fields, progress = "auto", mesh = "uniform";
+  std::string ions, lines, fields, progress = "auto", mesh = "uniform", density = "snapshot";
   bool no_self_shielding = false;
   const CLI::App* command = nullptr;
 
@@ -171,32 +171,13 @@ void read_options(GridArguments& a) {
 
 ExitCode cube(const GridArguments& a) {
   const GridOptions& o = a.options;
-  for (const char* option : {"--centre",
-                             "--cells",
-                             "--rotate",
-                             "--orient",
-                             "--subtract-bulk",
-                             "--allow-outside",
-                             "--method",
-                             "--kernel-size",
-                             "--ion-table",
-                             "--ions",
-                             "--emissivity",
-                             "--eos-temperature",
-                             "--eos-emission",
-                             "--mass-weighted",
-                             "--metallicity",
-                             "--sources",
-                             "--sfr-efficiency",
-                             "--tolerance",
-                             "--unit-length",
-                             "--unit-mass",
-                             "--unit-velocity",
-                             "--assume-tng-units",
-                             "--box",
-                             "--comoving",
-                             "--precision",
-                             "--memory"}) {
+  for (const char* option :
+       {"--centre",        "--cells",         "--rotate",           "--orient",       "--subtract-bulk",
+        "--allow-outside", "--method",        "--kernel-size",      "--density",      "--ion-table",
+        "--ions",          "--emissivity",    "--eos-temperature",  "--eos-emission", "--mass-weighted",
+        "--metallicity",   "--sources",       "--sfr-efficiency",   "--tolerance",    "--unit-length",
+        "--unit-mass",     "--unit-velocity", "--assume-tng-units", "--box",          "--comoving",
+        "--precision",     "--memory"}) {
     if (a.has(option))
       throw Error(ExitCode::usage, fmt::format("{}: not an option for a cube (--fields); leave it out", option));
   }
@@ -233,7 +214,7 @@ ExitCode own_mesh(const GridArguments& a) {
   const bool octree = a.mesh == "octree";
   if (octree) {
     none.insert(none.end(), {"--centre", "--size", "--rotate", "--orient", "--subtract-bulk", "--allow-outside",
-                             "--sources", "--sfr-efficiency", "--memory", "--box", "--comoving"});
+                             "--sources", "--sfr-efficiency", "--memory", "--box", "--comoving", "--density"});
   }
   for (const char* option : none) {
     if (!a.has(option)) continue;
@@ -244,7 +225,9 @@ ExitCode own_mesh(const GridArguments& a) {
   if (a.options.on_bad_cells == OnBadCells::floor) {
     throw Error(ExitCode::usage, fmt::format("--on-bad-cells floor: not with --mesh {}; use drop", a.mesh));
   }
-  print(octree ? grid_octree(a.options) : grid_voronoi(a.options));
+  GridOptions options = a.options;
+  options.density_of_cells = a.density == "mass";
+  print(octree ? grid_octree(options) : grid_voronoi(options));
   return ExitCode::done;
 }
 
@@ -258,6 +241,9 @@ ExitCode grid(GridArguments& a, const comm::World& world) {
   const SignalGuard guard;
   // A cube is not read in parts: the first rank has all of it.
   if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
+  if (a.mesh == "uniform" && a.has("--density")) {
+    throw Error(ExitCode::usage, "--density: is for --mesh voronoi; leave it out");
+  }
   if (a.mesh != "uniform") return world.is_first() ? own_mesh(a) : ExitCode::done;
   if (!world.is_alone()) {
     o.world = &world;
@@ -362,6 +348,8 @@ void add_grid(CLI::App& app, Action& action) {
   add_choice(*command, "--mesh", arguments->mesh, {"uniform", "octree", "voronoi"},
              "uniform: cubic cells; octree: the leaves of a RAMSES output as they are; voronoi: the gas elements of "
              "any other as sites of a Voronoi mesh (default: uniform)");
+  add_choice(*command, "--density", arguments->density, {"snapshot", "mass"},
+             "--mesh voronoi: the density of the snapshot, or mass over the volume of the cell (default: snapshot)");
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());
   command->add_flag("--overwrite", o.overwrite, "replace an existing file");
   command->add_flag("--dry-run", o.dry_run, "print the plan and the memory it needs, and write nothing");

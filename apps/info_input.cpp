@@ -11,7 +11,6 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/message.hpp"
-#include "thor/datasets/dataset_type.hpp"
 #include "thor/io/array/input.hpp"
 #include "thor/io/result/result.hpp"
 #include "thor/io/snapshot/snapshot.hpp"
@@ -261,9 +260,10 @@ std::optional<std::string> describe_input(const std::string& path, const std::ve
     return json ? to_json(path, kind, facts) : to_text(path, facts);
   };
   if (input && input->text("/", "kind") == "sweep") return show("sweep", facts_of_sweep(*input, objects));
-  const std::string type = input ? type_of_file(path) : "";
-  if (type == "octree") return show("octree", facts_of_octree(*input, objects));
-  if (type == "voronoi") return show("sites", facts_of_sites(*input, objects));
+  if (input && input->number("/", "box_size")) {
+    if (input->has("/level")) return show("octree", facts_of_octree(*input, objects));
+    if (input->has("/x")) return show("sites", facts_of_sites(*input, objects));
+  }
   if (input && input->number("/", "cell_size")) return show("grid", facts_of_grid(*input, objects));
   if (const auto size = input ? input->text("/", "cell_size") : std::nullopt) {
     throw Error(ExitCode::input,

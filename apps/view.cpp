@@ -47,9 +47,10 @@ ExitCode run(const ViewArguments& arguments) {
 void add_view(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<ViewArguments>();
   CLI::App* command =
-      app.add_subcommand("view", "turn, zoom and recolour a grid or an octree in a browser, and pick sightlines");
+      app.add_subcommand("view", "turn, zoom and recolour a grid or a mesh in a browser, and pick sightlines");
   command
-      ->add_option("FILE", arguments->path, "a grid or an octree (.h5 or .zarr), or a raytrace configuration (.yaml)")
+      ->add_option("FILE", arguments->path,
+                   "a grid, an octree or sites (.h5 or .zarr), or a raytrace configuration (.yaml)")
       ->required();
   command->add_option("--port", arguments->port, "port on 127.0.0.1 (default: any free port)")
       ->check(CLI::Range(0, 65535));

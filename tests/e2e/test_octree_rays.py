@@ -147,7 +147,7 @@ class Rays(Case):
         self.files(depth=3)
         path = self.write(rays("octree", self.folder / "octree.h5"))
         self.assertEqual(thor("run", path, "--domains", "2", "--overwrite", cwd=self.folder).returncode, USAGE)
-        for field, words in (("HI_densty", 'did you mean "HI_density"'), ("level", "level is not a field")):
+        for field, words in (("HI_densty", 'did you mean "HI_density"'), ("level", "level is not a field: expected a number for each cell")):
             config = rays("octree", self.folder / "octree.h5", {"type": "slice", "name": "cut", "camera": "far", "field": field})
             done = thor("run", self.write(config), "--overwrite", cwd=self.folder)
             self.assertEqual(done.returncode, INPUT, done.stderr)

@@ -212,10 +212,10 @@ class Rays(Case):
     def test_pieces_are_cells(self):
         """Along a sightline the site of each piece is the nearest one, and pieces fill it."""
         rng = np.random.default_rng(9)
-        sites = clumped(rng, 1500)
-        gas = random_gas(rng, 1500)
         tracer = {"type": "tracer", "name": "pieces", "fields": "HI_density", "sightlines": self.VIA}
-        for periodic in (0, 1):
+        for count, periodic in ((1500, 0), (1500, 1), (1, 1), (2, 1), (3, 1), (5, 1)):  # few are their own neighbours
+            sites = clumped(rng, count)
+            gas = random_gas(rng, count)
             write_sites(self.folder / "sites.h5", sites, gas, periodic=periodic)
             for precision, tolerance in (("single", 2e-6), ("double", 2e-6)):
                 traces = self.result(self.folder / "sites.h5", tracer, arguments=("--precision", precision)).traces["pieces"]
@@ -230,9 +230,10 @@ class Rays(Case):
                     begin = begin - begin[0] + enter
                     self.assertAlmostEqual(np.sum(length), leave - enter, delta=1e-5)
                     keep = length > 10 * tolerance
-                    middle = position + (begin + 0.5 * length)[keep, None] * direction
-                    np.testing.assert_allclose(found["HI_density"][keep], gas["HI_density"].astype("f4")[nearest(sites, middle, periodic)], rtol=1e-6)
-                    self.assertGreater(np.count_nonzero(keep), 10)
+                    for share in (0.02, 0.5, 0.98):
+                        middle = position + (begin + share * length)[keep, None] * direction
+                        np.testing.assert_allclose(found["HI_density"][keep], gas["HI_density"].astype("f4")[nearest(sites, middle, periodic)], rtol=1e-6)
+                    self.assertGreater(np.count_nonzero(keep), 10 if count > 5 else 0)
 
     def test_slices_are_nearest_sites(self):
         rng = np.random.default_rng(10)
@@ -332,8 +333,13 @@ class Files(Case):
         for words, attributes in (("box_size is -1", {"box_size": -1.0}), ("hubble", {"hubble": -1.0}), ("origin", {"origin_y": 1e40})):
             self.refuse(words, good, **attributes)
         self.refuse("1 sites .*HI_density|the site around", good, {**random_gas(np.random.default_rng(1), 20), "HI_density": np.r_[-1.0, np.ones(19)]})
+        self.refuse("3 of 4 sites stand where another one does.*units", np.full((4, 3), 0.25))
+        write_sites(self.folder / "bad.h5", good, random_gas(np.random.default_rng(1), 20))
         with h5py.File(self.folder / "bad.h5", "a") as file:
-            del file["z"]
+            file["level"] = np.zeros(20, int)
+        self.refused("an octree: dataset.type: octree")
+        with h5py.File(self.folder / "bad.h5", "a") as file:
+            del file["z"], file["level"]
         self.refused('no array "z"')
         with h5py.File(self.folder / "bad.h5", "a") as file:
             file["z"] = np.zeros(19)
@@ -348,8 +354,8 @@ class Files(Case):
         line = np.full((7, 3), 0.5)
         line[:, 0] = (np.arange(7) + 0.5) / 7
         plane = np.concatenate([rng.random((20, 2)), np.full((20, 1), 0.3)], axis=1)
-        equal = np.repeat(rng.random((5, 3)), 3, axis=0)
-        for name, sites in (("one", [[0.3, 0.6, 0.1]]), ("two", [[0.3, 0.6, 0.1], [0.31, 0.6, 0.1]]), ("line", line), ("plane", plane), ("equal", equal), ("all equal", np.full((4, 3), 0.25))):
+        equal = rng.random((8, 3))[[0, 1, 2, 3, 4, 5, 6, 7, 2, 2, 5]]
+        for name, sites in (("one", [[0.3, 0.6, 0.1]]), ("two", [[0.3, 0.6, 0.1], [0.31, 0.6, 0.1]]), ("line", line), ("plane", plane), ("equal", equal)):
             for periodic in (0, 1):
                 with self.subTest(name, periodic=periodic):
                     sites = np.asarray(sites)
@@ -358,6 +364,24 @@ class Files(Case):
                     out = self.run_thor(config)
                     self.assert_closed(out)
                     self.assertEqual("stand where another one does" in self.done.stderr, "equal" in name, self.done.stderr)
+
+    def test_snapshots(self):
+        """Sites are the gas elements; with `--density mass` their mass is that of the cells, of elements at one point their sum. The
+        light is that of a run."""
+        from test_grid import make_snapshot
+        snapshot = make_snapshot(self.folder / "snapshot.hdf5", count=400)
+        for words, warned in ((("--density", "mass"), False), ((), True)):
+            done = thor("grid", "snapshot.hdf5", "--mesh", "voronoi", "--overwrite", "-o", "sites.h5", "--sources", "none", *words, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("times the mass of their gas elements" in done.stderr, warned, done.stderr)
+            found = float(done.stdout.split("in the cells of the mesh: ")[1].split()[0])
+            self.assertEqual(abs(found) < 1e-6, not warned, found)
+            config = {**model("voronoi", self.folder / "sites.h5", dust=False, dataset={"stop_shift": "5 Angstrom"}), "generators": [{"type": "gas", "emission": "recombination", "photons": 100}]}
+            config["limits"] = {"max_scatterings": 10}
+            done_run = thor("check", self.write(config), cwd=self.folder)
+            self.assertEqual(done_run.returncode, 0, done_run.stderr)
+        for words in (("--mesh", "octree"), ("--density", "mass"), ("--mesh", "voronoi", "--cells", "8")):
+            self.assertEqual(thor("grid", "snapshot.hdf5", "--overwrite", "-o", "sites.h5", *words, cwd=self.folder).returncode, USAGE, words)
 
     def test_info_check_and_domains(self):
         write_sites(self.folder / "bad.h5", clumped(np.random.default_rng(1), 50), random_gas(np.random.default_rng(1), 50))

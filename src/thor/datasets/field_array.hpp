@@ -26,6 +26,7 @@ class FieldCells {
   virtual std::size_t index(std::int64_t cell) const = 0;    ///< of its number
   virtual std::string text() const = 0;                      ///< "5 x 4 x 7 cells"
   virtual std::string text_of(std::int64_t cell) const = 0;  ///< which cell of the whole mesh that is
+  virtual double volume(std::int64_t) const { return 1; }    ///< relative to others
   virtual double mean(const FieldArray& field) const = 0;    ///< by volume; of a part: its sum over all cells
   virtual void read(const std::string& path, const std::string& field, int threads, const TakeValue& take) const = 0;
 };
@@ -63,6 +64,7 @@ class MeshFieldCells final : public FieldCells {
   std::size_t index(std::int64_t cell) const override { return std::size_t(cell); }
   std::string text() const override;
   std::string text_of(std::int64_t cell) const override;
+  double volume(std::int64_t cell) const override { return mesh_->volume(cell); }
   double mean(const FieldArray& field) const override;
   void read(const std::string& path, const std::string& field, int threads, const TakeValue& take) const override {
     mesh_->read_field(path, field, threads, take);

@@ -32,7 +32,7 @@ double attribute(const io::Input& file, const char* name) {
   if (!value) {
     fail(file.path().string(),
          fmt::format("no attribute \"{}\" in the root group: not a grid file {}", name,
-                     file.number("/", "box_size") ? "but an octree (dataset.type: octree)"
+                     file.number("/", "box_size") ? "but an octree or sites (dataset.type: octree, voronoi)"
                                                   : "(`thor grid` makes one of a snapshot or a cube)"));
   }
   if (!std::isfinite(*value)) fail(file.path().string(), fmt::format("attribute \"{}\" is not a number", name));

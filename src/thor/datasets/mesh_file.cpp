@@ -88,8 +88,9 @@ std::uint64_t count_cells(const io::Input& file, const std::vector<std::string>&
   std::uint64_t count = 0;
   for (const std::string& name : arrays) {
     if (!file.has(name)) {
-      refuse_file(path, fmt::format("no array \"{}\"{} (arrays: {})", name, config::suggestion(name, there),
-                                    fmt::join(there, ", ")));
+      const char* const sites = name == "level" && file.has("x") ? ": sites are of dataset.type: voronoi" : "";
+      refuse_file(path, fmt::format("no array \"{}\"{} (arrays: {}){}", name, config::suggestion(name, there),
+                                    fmt::join(there, ", "), sites));
     }
     const io::ArrayInfo info = file.array(name);
     if (words.whole_numbers && words.is_place(name) && info.type.starts_with("float")) {

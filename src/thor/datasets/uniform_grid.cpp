@@ -25,9 +25,8 @@ namespace {
 void add_grid_keys(Section<Dataset>& s) {
   const Condition grid{"type", {"uniform_grid", "octree", "voronoi"}}, uniform{"type", {"uniform_grid"}};
   s.text("path", &Dataset::path, "a file name", [](const std::string& path) { return !path.empty(); },
-         {.meaning = "file of the grid, octree or sites ([grids](formats.md#grids), [octrees](octrees.md), [Voronoi "
-                     "meshes](voronoi.md)); its path is "
-                     "relative to the configuration",
+         {.meaning = "file of the grid ([grids](formats.md#grids)) or [mesh](voronoi.md); its path is relative to the "
+                     "configuration",
           .example = "galaxy_grid.h5",
           .when = grid});
   s.text("density_field", &Dataset::density_field, "the name of an array", [](const std::string&) { return true; },

@@ -14,6 +14,9 @@ namespace {
 constexpr double bytes_of_site = 1200;
 
 std::shared_ptr<const VoronoiMesh> read_mesh(const io::Input& file, const MeshBox& box) {
+  if (file.has("/level")) {
+    throw Error(ExitCode::input, file.path().string() + ": no file of sites, but an octree: dataset.type: octree");
+  }
   const std::uint64_t count = count_cells(file, {"x", "y", "z"}, words_of_sites);
   require_free(file.path().string(), count, bytes_of_site * double(count), " to build", words_of_sites);
   std::vector<std::array<double, 3>> sites(count);

@@ -23,6 +23,7 @@ struct Voronoi {
   Array<float> faces;          ///< m of each, three numbers
   Array<std::int32_t> behind;  ///< the cell behind each; -1: a wall of the box
   Array<std::uint16_t> back;   ///< which face it is among those of the cell behind
+  Array<float> shapes;         ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
   Array<double> sites;         ///< from the corner of the box, three numbers each
   Array<std::int32_t> table;   ///< a cell near the middle of each cube of a lattice over the box, x slowest
   int cubes;                   ///< of that lattice along each axis
@@ -32,8 +33,8 @@ struct Voronoi {
   double zero[3];   ///< where the origin of the coordinates lies, from the corner
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.gas...), f(d.physics...), f(d.begins...), f(d.faces...), f(d.behind...), f(d.back...), f(d.sites...);
-    f(d.table...), f(d.cubes...), f(d.most_faces...), f(d.periodic...), f(d.sides...), f(d.zero...);
+    f(d.gas...), f(d.physics...), f(d.begins...), f(d.faces...), f(d.behind...), f(d.back...), f(d.shapes...);
+    f(d.sites...), f(d.table...), f(d.cubes...), f(d.most_faces...), f(d.periodic...), f(d.sides...), f(d.zero...);
   }
 };
 
@@ -74,6 +75,10 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   /// A ray within 2^-21 of a plane does not cross it: then every crossing brings it nearer to its end in spite of
   /// rounding, and none can go round an edge for ever.
   static constexpr Real parallel = Real(0x1p-42);
+  /// A place that is behind a plane by 1e-6 of its distance from the site is in another cell, which it enters at once.
+  /// So do rays that have met the wrong one of two cells whose sites are so close to each other that the planes between
+  /// them and a third one are the same to single precision.
+  static constexpr Real behind_plane = Real(1e-12);
   /// What rounding leaves between an offset and the depth that is followed.
   static constexpr Real rounding = Real(1e-4);
 
@@ -86,14 +91,16 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
 
   /// For rays: number k of those of each lane's cell.
   THOR_FN VoronoiSegment<V> segment(const Place& place, Vec3<V> p, Vec3<V> d) const {
-    const V zero(Real(0)), one(Real(1));
+    const V zero(Real(0)), one(Real(1)), lost = V(behind_plane) * dot(p, p);
     V best(one), rate(zero), depth(one), slope(zero), square(zero);  // the nearest ahead: best/rate; nearest of all
     Int ahead(0), nearest(0);
     for_each_face(place, [&](Int k, Mask exists, Vec3<V> m) THOR_INLINE_LAMBDA {
       const V here = distance_to(place, k, m, p), towards = dot(m, d), mm = dot(m, m);
-      const Mask nears =
-          exists && towards > zero && towards * towards > V(parallel) * mm && here * rate < best * towards;
-      best = select(nears, here, best), rate = select(nears, towards, rate), ahead = select(nears, k, ahead);
+      const Mask leads = towards > zero && towards * towards > V(parallel) * mm;
+      const Mask beyond = here < zero && here * here > lost * mm;
+      const V speed = select(leads, towards, one);
+      const Mask nears = exists && (leads || beyond) && here * rate < best * speed;
+      best = select(nears, here, best), rate = select(nears, speed, rate), ahead = select(nears, k, ahead);
       const Mask nearer = exists && here * here * square < depth * depth * mm;
       depth = select(nearer, here, depth), slope = select(nearer, towards, slope), square = select(nearer, mm, square);
       nearest = select(nearer, k, nearest);
@@ -132,11 +139,13 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
     const Vec3<V> m = face_at(row), p{lane.px, lane.py, lane.pz};
     const Int behind = read(data.behind, row), back = read(data.back, row);
     const Mask out = face && !at_least<V>(behind, 0), in = face && !out;
-    // Onto the plane, and from the site behind it.
-    const V beyond = V(Real(1)) - dot(m, p) - select(in, V(Real(2)), V(Real(0)));
-    place_at(lane, along(p, divide(beyond, dot(m, m)), m), face);
+    // Onto the plane, and from the site behind it. One that was lost behind it stays where it is.
+    const V off = V(Real(1)) - dot(m, p), mm = dot(m, m), zero(Real(0));
+    const Mask stays = in && off * off > V(behind_plane) * dot(p, p) * mm;
+    const V onto = select(stays, zero, off) - select(in, V(Real(2)), zero);
+    place_at(lane, along(p, divide(onto, mm), m), face);
     lane.place.cell = select(in, behind, lane.place.cell), lane.place.face = select(in, back, lane.place.face);
-    lane.place.depth = select(in, V(at_face), lane.place.depth);
+    lane.place.depth = select(in, select(stays, max(-off, V(at_face)), V(at_face)), lane.place.depth);
     return {out, Mask(false)};
   }
 
@@ -309,28 +318,44 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   }
 
   /// A point anywhere in a cell, by a walk from its site: along a random direction to a random point of the chord, as
-  /// often as makes the start forgotten (hit and run, Smith 1984). `word` says which walk.
+  /// often as makes the start forgotten (hit and run, Smith 1984). Cells may be long or flat: directions have their
+  /// shape. `word` says which walk.
   THOR_FN Vec3<Real> anywhere_in(One cell, Vec3<Real> word) const {
-    constexpr int steps = 24;
+    constexpr int steps = 32;
     std::uint64_t seed = mix64(std::uint64_t(double(word.x) * 0x1p53) ^ mix64(std::uint64_t(double(word.y) * 0x1p53)) ^
                                std::uint64_t(double(word.z) * 0x1p53));
     const auto uniform = [&]() {
       seed = mix64(seed + 0x9e3779b97f4a7c15ull);
       return (Real(seed >> 41) + Real(0.5)) * Real(0x1p-23);
     };
+    Real shape[6];
+    for (int k = 0; k < 6; ++k) shape[k] = Real(data.shapes.data[6 * std::int64_t(cell) + k]);
     Vec3<Real> p{0, 0, 0};
     for (int i = 0; i < steps; ++i) {
-      const Vec3<Real> d{uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)};
-      Real low(-1e10), high(1e10);
-      for (One row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
-        const Vec3<Real> m = plane(row);
-        const Real towards = dot(m, d), here = max(Real(1) - dot(m, p), Real(0));
-        if (towards > Real(1e-20)) high = min(high, divide(here, towards));
-        if (towards < Real(-1e-20)) low = max(low, divide(here, towards));
-      }
-      p = along(p, fma(uniform(), high - low, low), d);
+      const Vec3<Real> u{uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)};
+      const Vec3<Real> d{dot({shape[0], shape[5], shape[4]}, u), dot({shape[5], shape[1], shape[3]}, u),
+                         dot({shape[4], shape[3], shape[2]}, u)};
+      p = along(p, uniform_on_chord(cell, p, d, uniform()), d);
     }
     return p;
+  }
+  /// How many times d to go from p, for a place `share` of the way along the chord of the cell.
+  THOR_FN Real uniform_on_chord(One cell, Vec3<Real> p, Vec3<Real> d, Real share) const {
+    Real low(0), high(0);
+    bool meets_low = false, meets_high = false;
+    for (One row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
+      const Vec3<Real> m = plane(row);
+      const Real towards = dot(m, d), here = max(Real(1) - dot(m, p), Real(0));
+      if (towards > Real(1e-20)) {
+        const Real s = divide(here, towards);
+        high = meets_high ? min(high, s) : s, meets_high = true;
+      }
+      if (towards < Real(-1e-20)) {
+        const Real s = divide(here, towards);
+        low = meets_low ? max(low, s) : s, meets_low = true;
+      }
+    }
+    return fma(share, high - low, low);
   }
 };
 

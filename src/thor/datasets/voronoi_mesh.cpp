@@ -32,6 +32,21 @@ std::array<double, 3> way_behind(const VoronoiFaces& built, const MeshBox& box, 
   return way;
 }
 
+/// V/(sum of A n n^T over the faces of a cell), which for a cuboid are its sides: xx, yy, zz, yz, xz, xy.
+std::array<double, 6> shape_of(const VoronoiFaces& built, const MeshBox& box, std::size_t cell) {
+  std::array<double, 6> s{};
+  for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
+    const std::array<double, 3> n = way_behind(built, box, cell, built.faces[row]);
+    const double a = 0.5 * built.areas[row] / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (std::size_t k = 0; k < 3; ++k) s[k] += a * n[k] * n[k], s[3 + k] += a * n[(k + 1) % 3] * n[(k + 2) % 3];
+  }
+  const auto [xx, yy, zz, yz, xz, xy] = s;
+  const double xx_of = yy * zz - yz * yz, xy_of = yz * xz - xy * zz, xz_of = xy * yz - yy * xz;
+  const double by = built.volumes[cell] / (xx * xx_of + xy * xy_of + xz * xz_of);
+  return {by * xx_of, by * (xx * zz - xz * xz), by * (xx * yy - xy * xy), by * (xy * xz - xx * yz), by * xz_of,
+          by * xy_of};
+}
+
 }  // namespace
 
 VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box,
@@ -51,47 +66,76 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
                             path, built.most_faces, built.faces.size(), most_faces, INT32_MAX / 3));
   }
   merged_ = built.merged, most_faces_ = built.most_faces;
-  cell_of_ = built.site_of;
-  first_of_.assign(built.sites.size(), -1);
-  for (std::size_t i = count; i-- > 0;) first_of_[cell_of_[i]] = std::int64_t(i);
+  number_cells(built, count);
+  if (count > 1 && built.sites.size() < count / 2) {
+    throw Error(ExitCode::input,
+                fmt::format("{}: {} of {} sites stand where another one does: check their coordinates, and the "
+                            "attribute units of x, y and z (cm, kpc, ...), against box_size",
+                            path, merged_, count));
+  }
   if (merged_ > 0) {
     warning("{}: {} of {} sites stand where another one does; the gas of the first of them is taken", path, merged_,
             count);
   }
   unit_ = box.size / std::cbrt(double(built.sites.size()));
   keep(built);
+  number_of_.clear(), built_as_.clear();
   build_table(threads);
+}
+
+/// Cells are numbered as their first sites stand in the file.
+void VoronoiMesh::number_cells(const VoronoiFaces& built, std::size_t count) {
+  constexpr std::uint32_t none = UINT32_MAX;
+  number_of_.assign(built.sites.size(), none);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t& number = number_of_[built.site_of[i]];
+    if (number == none) {
+      number = std::uint32_t(first_of_.size());
+      first_of_.push_back(std::int64_t(i)), built_as_.push_back(built.site_of[i]);
+    }
+    cell_of_.push_back(number);
+  }
 }
 
 /// The planes of both sides of a face are the same numbers but for their sign.
 void VoronoiMesh::keep(const VoronoiFaces& built) {
-  volumes_ = built.volumes;
-  sites_.reserve(3 * built.sites.size());
-  for (const auto& site : built.sites) {
-    for (std::size_t k = 0; k < 3; ++k) sites_.push_back((site[k] - box_.origin[k]) / unit_);
+  begins_.push_back(0);
+  for (const std::uint32_t old : built_as_) {
+    volumes_.push_back(built.volumes[old]);
+    for (std::size_t k = 0; k < 3; ++k) sites_.push_back((built.sites[old][k] - box_.origin[k]) / unit_);
+    for (const double length : shape_of(built, box_, old)) shapes_.push_back(float(length / unit_));
+    begins_.push_back(begins_.back() + std::int32_t(built.begin[old + 1] - built.begin[old]));
   }
-  begins_.reserve(built.begin.size());
-  for (const std::uint64_t begin : built.begin) begins_.push_back(std::int32_t(begin));
   faces_.resize(3 * built.faces.size()), behind_.resize(built.faces.size()), back_.assign(built.faces.size(), 0);
-  for (std::size_t i = 0; i < built.sites.size(); ++i) {
-    for (std::size_t row = built.begin[i]; row < built.begin[i + 1]; ++row) {
-      const VoronoiFaces::Face& face = built.faces[row];
-      behind_[row] = std::max(face.cell, -1);
-      const bool mirrored =
-          face.cell >= 0 && (std::size_t(face.cell) < i || (std::size_t(face.cell) == i && face.image < 0));
-      if (!mirrored) {
-        const std::array<double, 3> way = way_behind(built, box_, i, face);
-        const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-        for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = float(2 * way[k] / square * unit_);
-        continue;
+  const auto is_first = [&](std::size_t old, const VoronoiFaces::Face& face) {
+    const auto other = std::size_t(face.cell);
+    return face.cell < 0 || other > old || (other == old && face.image > 0);
+  };
+  const auto for_each_face = [&](const auto& use) {
+    for (std::size_t cell = 0; cell < built_as_.size(); ++cell) {
+      const std::size_t old = built_as_[cell];
+      for (std::size_t k = built.begin[old]; k < built.begin[old + 1]; ++k) {
+        use(old, built.faces[k], std::size_t(begins_[cell]) + (k - built.begin[old]), k - built.begin[old]);
       }
-      const auto there = std::size_t(face.cell);
-      std::size_t other = built.begin[there];
-      while (built.faces[other].cell != std::int32_t(i) || built.faces[other].image != -face.image) ++other;
-      back_[row] = std::uint16_t(other - built.begin[there]), back_[other] = std::uint16_t(row - built.begin[i]);
-      for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = -faces_[3 * other + k];
     }
-  }
+  };
+  for_each_face([&](std::size_t old, const VoronoiFaces::Face& face, std::size_t row, std::size_t) {
+    behind_[row] = face.cell < 0 ? -1 : std::int32_t(number_of_[std::size_t(face.cell)]);
+    if (!is_first(old, face)) return;
+    const std::array<double, 3> way = way_behind(built, box_, old, face);
+    const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+    for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = float(2 * way[k] / square * unit_);
+  });
+  for_each_face([&](std::size_t old, const VoronoiFaces::Face& face, std::size_t row, std::size_t here) {
+    if (is_first(old, face)) return;
+    const auto there = std::size_t(face.cell);
+    std::size_t other = built.begin[there];
+    while (built.faces[other].cell != std::int32_t(old) || built.faces[other].image != -face.image) ++other;
+    other -= built.begin[there];
+    const std::size_t other_row = std::size_t(begins_[number_of_[there]]) + other;
+    back_[row] = std::uint16_t(other), back_[other_row] = std::uint16_t(here);
+    for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = -faces_[3 * other_row + k];
+  });
 }
 
 void VoronoiMesh::build_table(int threads) {
@@ -116,6 +160,7 @@ Voronoi<double> VoronoiMesh::view() const {
   Voronoi<double> mesh{};
   mesh.begins = {begins_.data(), begins_.size()}, mesh.faces = {faces_.data(), faces_.size()};
   mesh.behind = {behind_.data(), behind_.size()}, mesh.back = {back_.data(), back_.size()};
+  mesh.shapes = {shapes_.data(), shapes_.size()};
   mesh.sites = {sites_.data(), sites_.size()}, mesh.table = {table_.data(), table_.size()};
   mesh.cubes = cubes_, mesh.most_faces = int(most_faces_), mesh.periodic = box_.periodic;
   for (std::size_t k = 0; k < 3; ++k) mesh.sides[k] = sides()[k], mesh.zero[k] = -low()[k];
@@ -123,7 +168,7 @@ Voronoi<double> VoronoiMesh::view() const {
 }
 
 double VoronoiMesh::bytes_of_cell() const {
-  return (18. * double(behind_.size()) + 4. * double(begins_.size() + table_.size())) / double(cells()) + 24;
+  return (18. * double(behind_.size()) + 4. * double(begins_.size() + table_.size())) / double(cells()) + 48;
 }
 
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {

@@ -44,6 +44,7 @@ class VoronoiMesh : public HostMesh {
   void write(io::ArrayOutput& file) const override;
 
  private:
+  void number_cells(const VoronoiFaces& built, std::size_t count);
   void keep(const VoronoiFaces& built);
   void build_table(int threads);
 
@@ -51,11 +52,12 @@ class VoronoiMesh : public HostMesh {
   double unit_ = 1;
   std::size_t most_faces_ = 0, merged_ = 0;
   int cubes_ = 1;
-  std::vector<std::int64_t> first_of_;   ///< the first site of each cell in the file
-  std::vector<std::uint32_t> cell_of_;   ///< the cell of each site of the file
-  std::vector<double> volumes_, sites_;  ///< [cm^3]; in units, from the corner of the box
+  std::vector<std::int64_t> first_of_;               ///< the first site of each cell in the file
+  std::vector<std::uint32_t> cell_of_;               ///< the cell of each site of the file
+  std::vector<std::uint32_t> number_of_, built_as_;  ///< of cells as they are built, until they are kept
+  std::vector<double> volumes_, sites_;              ///< [cm^3]; in units, from the corner of the box
   std::vector<std::int32_t> begins_, behind_, table_;
-  std::vector<float> faces_;
+  std::vector<float> faces_, shapes_;
   std::vector<std::uint16_t> back_;
 };
 

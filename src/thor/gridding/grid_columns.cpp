@@ -64,18 +64,31 @@ std::vector<std::string> GasColumns::write(io::ArrayOutput& file) const {
   return names;
 }
 
+double mass_of_cells(const GasColumns& columns, const std::vector<double>& volumes) {
+  double sum = 0;
+  for (std::size_t i = 0; i < volumes.size(); ++i) sum += columns.density[i] * volumes[i];
+  return sum;
+}
+
 std::string describe_columns(const GasColumns& columns, const std::vector<double>& volumes) {
-  double volume = 0, all = 0, square = 0;
+  double volume = 0, square = 0;
   for (std::size_t i = 0; i < volumes.size(); ++i) {
-    const double rho = columns.density[i];
-    volume += volumes[i], all += rho * volumes[i], square += rho * rho * volumes[i];
+    volume += volumes[i], square += columns.density[i] * columns.density[i] * volumes[i];
   }
+  const double all = mass_of_cells(columns, volumes);
   const std::vector<double>& sums = columns.sums;
-  return fmt::format(
-      "mass         {:.6g} Msun of gas elements, {:.6g} Msun in the cells of the mesh: {:+.2g} %\n"
-      "clumping     {:.4g}, <rho^2>/<rho>^2 of the cells\nHI           {:.6g} of the hydrogen\n",
+  std::string text = fmt::format(
+      "mass         {:.6g} Msun of gas elements, {:.6g} Msun in the cells of the mesh: {:+.2g} %\nclumping     {:.4g}, "
+      "<rho^2>/<rho>^2 of the cells\nHI           {:.6g} of the hydrogen\n",
       sums[mass] / emission::solar_mass, all / emission::solar_mass, 100 * (all / sums[mass] - 1),
       square * volume / std::max(all * all, 1e-300), sums[HI] / std::max(sums[HI] + sums[HII], 1e-300));
+  for (std::size_t k = 0; k < columns.arrays.size(); ++k) {
+    if (!columns.arrays[k].name.starts_with("emissivity")) continue;
+    double light = 0;
+    for (std::size_t i = 0; i < volumes.size(); ++i) light += double(columns.values[k][i]) * volumes[i];
+    text += fmt::format("light        {:.6g} erg/s of {}\n", light, columns.arrays[k].name);
+  }
+  return text;
 }
 
 void write_box_of_mesh(io::ArrayOutput& file, const GridOptions& options, const io::SnapshotHeader& header,

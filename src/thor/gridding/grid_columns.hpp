@@ -24,7 +24,10 @@ struct GasColumns {
   std::vector<std::string> write(io::ArrayOutput& file) const;
 };
 
-/// What a mesh keeps: HI, and the clumping <rho^2>/<rho>^2 of its cells, whose volumes are in cm^3.
+/// The mass that cells of these volumes hold [g].
+double mass_of_cells(const GasColumns& columns, const std::vector<double>& volumes);
+
+/// What a mesh keeps: HI, the light of the gas, and the clumping <rho^2>/<rho>^2 of its cells, whose volumes are in cm^3.
 std::string describe_columns(const GasColumns& columns, const std::vector<double>& volumes);
 
 /// The box of a mesh, with its middle in the origin.

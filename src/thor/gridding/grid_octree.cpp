@@ -45,7 +45,7 @@ std::string grid_octree(const GridOptions& options) {
   const io::Snapshot snapshot(options.snapshot, options.read);
   if (!snapshot.has("level")) {
     throw Error(ExitCode::usage, fmt::format("--mesh octree: {} has no leaves, as outputs of RAMSES have: use --mesh "
-                                             "uniform",
+                                             "uniform or voronoi",
                                              options.snapshot));
   }
   const GasOptions gas = plan_gas(snapshot, options);

@@ -43,6 +43,7 @@ struct GridOptions {
   std::optional<double> memory;  ///< largest memory of the plan [bytes]; std::nullopt: what is available
   int threads = 1, compression = 0;
   bool overwrite = false, dry_run = false, quiet = false;
+  bool density_of_cells = false;       ///< --mesh voronoi: mass over volume, in place of the density of the snapshot
   const comm::World* world = nullptr;  ///< ranks that share the slabs; null: this process alone
   ProgressMode progress = ProgressMode::automatic;
 };

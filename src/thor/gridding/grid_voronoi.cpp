@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "thor/core/memory.hpp"
 #include "thor/datasets/voronoi_mesh_builder.hpp"
@@ -36,57 +38,112 @@ Cube cube_of(const Lattice& lattice) {
   return {lattice.cell * double(lattice.cells[0]), lattice.periodic};
 }
 
-/// The sites inside of the cube, and their gas.
-struct Sites {
-  std::vector<std::array<double, 3>> at;
-  GasColumns columns;
-  std::uint64_t outside = 0;
-
-  explicit Sites(const FieldList& fields) : columns(fields) {}
-  void add(const io::GasBlock& block, const Job& job, const Cube& cube);
-};
-
-void Sites::add(const io::GasBlock& block, const Job& job, const Cube& cube) {
-  const Frame& frame = job.region.frame;
+/// The place of a gas element in the cube; outside: nowhere.
+std::optional<Vector> place_of(const io::GasBlock& block, std::size_t i, const Job& job, const Cube& cube) {
   const double half = 0.5 * cube.side;
-  for (std::size_t i = 0; i < block.count; ++i) {
-    Vector x = frame.rotation * frame.from_centre(vector_at(block.position, i));
-    if (!std::isfinite(x[0] + x[1] + x[2])) {
-      refuse(job, fmt::format("gas element {} has no position", at.size() + outside));
-    }
-    if (cube.periodic) {
-      for (double& k : x) k = std::clamp(k - cube.side * std::round(k / cube.side), -half, half);
-    }
-    if (std::ranges::any_of(x, [&](double k) { return !(k >= -half && k <= half); })) {
-      ++outside;
-      continue;
-    }
-    at.push_back({x[0], x[1], x[2]});
-    columns.add(block, i, frame.turned(vector_at(block.velocity, i)), job.gas);
+  Vector x = job.region.frame.rotation * job.region.frame.from_centre(vector_at(block.position, i));
+  if (!std::isfinite(x[0] + x[1] + x[2])) refuse(job, "a gas element has no position");
+  if (cube.periodic) {
+    for (double& k : x) k = std::clamp(k - cube.side * std::round(k / cube.side), -half, half);
   }
+  if (std::ranges::any_of(x, [&](double k) { return !(k >= -half && k <= half); })) return {};
+  return x;
 }
 
-/// Builds the mesh to see what it makes of the gas.
-std::string describe(const Job& job, const Cube& cube, const Sites& sites) {
-  const double half = 0.5 * cube.side, kpc = 1e3 * constants::pc;
-  const VoronoiFaces mesh = build_voronoi(job.options.snapshot, sites.at, {-half, -half, -half},
-                                          {cube.side, cube.side, cube.side}, cube.periodic, job.options.threads);
-  std::vector<double> volumes(sites.at.size(), 0.);
-  std::vector<bool> seen(mesh.volumes.size(), false);
-  for (std::size_t i = 0; i < volumes.size(); ++i) {
-    const std::uint32_t cell = mesh.site_of[i];
-    if (!seen[cell]) volumes[i] = mesh.volumes[cell];
-    seen[cell] = true;
+/// The mesh of the sites inside of the cube.
+struct Mesh {
+  std::vector<std::array<double, 3>> at;  ///< in the order of the snapshot
+  VoronoiFaces faces{};
+  std::vector<double> mass{};          ///< of each, and then of each cell [g]
+  std::vector<std::size_t> element{};  ///< of each cell: the first of its gas elements
+
+  /// The cell of a gas element; -1: an earlier one has it.
+  std::int64_t cell_of(std::size_t i) const { return element[faces.site_of[i]] == i ? faces.site_of[i] : -1; }
+};
+
+Mesh build_mesh(const Job& job, const Cube& cube, const std::function<void(std::size_t)>& require_room) {
+  Mesh mesh;
+  job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
+    for (std::size_t i = 0; i < block.count; ++i) {
+      if (const auto x = place_of(block, i, job, cube)) {
+        mesh.at.push_back({(*x)[0], (*x)[1], (*x)[2]}), mesh.mass.push_back(block.mass[i]);
+      }
+    }
+    require_room(mesh.at.size());
+  });
+  if (mesh.at.empty()) refuse(job, "no gas in the region: check --centre and --size");
+  const double half = 0.5 * cube.side;
+  mesh.faces = build_voronoi(job.options.snapshot, mesh.at, {-half, -half, -half}, {cube.side, cube.side, cube.side},
+                             cube.periodic, job.options.threads);
+  mesh.element.assign(mesh.faces.sites.size(), 0);
+  std::vector<double> mass(mesh.faces.sites.size(), 0.);
+  for (std::size_t i = mesh.at.size(); i-- > 0;) {
+    mesh.element[mesh.faces.site_of[i]] = i, mass[mesh.faces.site_of[i]] += mesh.mass[i];
   }
-  const auto [least, most] = std::ranges::minmax_element(mesh.volumes);
+  mesh.mass = std::move(mass);
+  return mesh;
+}
+
+/// The gas of the cells, in the order of the snapshot.
+GasColumns read_gas(const Job& job, const Cube& cube, const Mesh& mesh, Sources& sources) {
+  const GridOptions& o = job.options;
+  GasColumns columns(job.gas.fields);
+  std::size_t site = 0;
+  job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& given) {
+    io::GasBlock block = given;
+    for (std::size_t i = 0; i < block.count; ++i) {
+      if (!place_of(block, i, job, cube)) continue;
+      const std::int64_t cell = mesh.cell_of(site++);
+      if (cell < 0) continue;
+      if (o.density_of_cells) {
+        block.mass[i] = mesh.mass[std::size_t(cell)];
+        block.density[i] = block.mass[i] / mesh.faces.volumes[std::size_t(cell)];
+      }
+      columns.add(block, i, job.region.frame.turned(vector_at(block.velocity, i)), job.gas);
+    }
+    if (o.sources == SourceKind::sfr) {
+      add_star_forming(block, std::vector<unsigned char>(block.count, 1), job.region, o.sfr_efficiency, sources);
+    }
+  });
+  return columns;
+}
+
+/// Volumes of cells in the order of the snapshot.
+std::vector<double> volumes_of(const Mesh& mesh) {
+  std::vector<double> volumes;
+  for (std::size_t i = 0; i < mesh.at.size(); ++i) {
+    if (const std::int64_t cell = mesh.cell_of(i); cell >= 0) volumes.push_back(mesh.faces.volumes[std::size_t(cell)]);
+  }
+  return volumes;
+}
+
+std::string describe(const Cube& cube, const Mesh& mesh, const GasColumns& columns, std::uint64_t elements) {
+  const double kpc = 1e3 * constants::pc;
+  const auto [least, most] = std::ranges::minmax_element(mesh.faces.volumes);
   return fmt::format(
       "sites        {} of {} gas elements{}\nbox          {:.6g} kpc a side, {}\ncells        {:.4g} to {:.4g} kpc "
       "(cube roots of volumes), {:.4g} faces each, {} at most\n{}{}",
-      mesh.sites.size(), sites.at.size() + sites.outside,
-      mesh.merged > 0 ? fmt::format(", {} stand where another one does", mesh.merged) : "", cube.side / kpc,
+      mesh.faces.sites.size(), elements,
+      mesh.faces.merged > 0 ? fmt::format(", {} stand where another one does", mesh.faces.merged) : "", cube.side / kpc,
       cube.periodic ? "periodic" : "open", std::cbrt(*least) / kpc, std::cbrt(*most) / kpc,
-      double(mesh.faces.size()) / double(mesh.sites.size()), mesh.most_faces, describe_columns(sites.columns, volumes),
-      sites.columns.bad ? fmt::format("bad elements {}, made empty\n", sites.columns.bad) : "");
+      double(mesh.faces.faces.size()) / double(mesh.faces.sites.size()), mesh.faces.most_faces,
+      describe_columns(columns, volumes_of(mesh)),
+      columns.bad ? fmt::format("bad elements {}, made empty\n", columns.bad) : "");
+}
+
+/// Densities that are not those of the cells: the mesh then has another mass than the snapshot.
+void warn_of_mass(const Job& job, const GasColumns& columns, const Mesh& mesh) {
+  constexpr double much = 0.03;
+  if (mesh.faces.merged > 0) {
+    job.warn(fmt::format("{} of {} gas elements stand where another one does{}", mesh.faces.merged, mesh.at.size(),
+                         job.options.density_of_cells ? "; their masses are added" : "; the first is taken"));
+  }
+  const double ratio = mass_of_cells(columns, volumes_of(mesh)) / columns.sums[mass];
+  if (std::abs(ratio - 1) < much) return;
+  job.warn(
+      fmt::format("the cells hold {:.3g} times the mass of their gas elements: densities of the snapshot are not those "
+                  "of a Voronoi mesh (SPH, or a region with cells cut off); --density mass takes mass over volume",
+                  ratio));
 }
 
 void require_room(const GridOptions& options, double bytes, std::uint64_t count) {
@@ -111,8 +168,7 @@ std::string grid_voronoi(const GridOptions& options) {
     for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
   }
   const Cube cube = cube_of(choose_lattice(snapshot.header(), options.region));
-  Sites sites(gas.fields);
-  const double bytes_of_all = bytes_of_site + sites.columns.bytes_of_element();
+  const double bytes_of_all = bytes_of_site + GasColumns(gas.fields).bytes_of_element();
   if (options.dry_run) {
     const double bytes = bytes_of_all * double(snapshot.gas_count());
     return fmt::format("sites        at most {}, which take {}\n", snapshot.gas_count(), size_text(bytes));
@@ -125,29 +181,31 @@ std::string grid_voronoi(const GridOptions& options) {
   io::ArrayOutput file(options.output, options.overwrite);
   Sources sources;
   find_sources(job, sources);
-  snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
-    sites.add(block, job, cube);
-    require_room(options, bytes_of_all * double(sites.at.size()), sites.at.size());
-    if (options.sources == SourceKind::sfr) {
-      add_star_forming(block, std::vector<unsigned char>(block.count, 1), region, options.sfr_efficiency, sources);
-    }
-  });
-  if (sites.at.empty()) refuse(job, "no gas in the region: check --centre and --size");
-  refuse_bad_elements(options, sites.columns, "gas elements");
+  const Mesh mesh =
+      build_mesh(job, cube, [&](std::size_t count) { require_room(options, bytes_of_all * double(count), count); });
+  const GasColumns columns = read_gas(job, cube, mesh, sources);
+  refuse_bad_elements(options, columns, "gas elements");
   refuse_bad_sources(job, sources);
-  const std::string text = describe(job, cube, sites);
+  warn_of_mass(job, columns, mesh);
   write_box_of_mesh(file, options, snapshot.header(), "thor sites", cube.side, cube.periodic);
-  std::vector<double> along(sites.at.size());
+  std::vector<double> along;
   for (std::size_t k = 0; k < 3; ++k) {
-    for (std::size_t i = 0; i < along.size(); ++i) along[i] = sites.at[i][k];
+    along.clear();
+    for (std::size_t i = 0; i < mesh.at.size(); ++i) {
+      if (mesh.cell_of(i) >= 0) along.push_back(mesh.at[i][k]);
+    }
     file.write(std::string("/") + "xyz"[k], along, "cm", "of each site");
   }
-  std::vector<std::string> names = sites.columns.write(file);
+  std::vector<std::string> names = columns.write(file);
   write_sources(file, sources, options.sources);
   if (options.sources != SourceKind::none && sources.count() > 0) names.emplace_back("sources");
+  file.attribute("/", "density", std::string_view(options.density_of_cells ? "mass over volume" : "of the snapshot"));
+  file.attribute("/", "warnings", std::string_view(fmt::format("{}", fmt::join(warnings, "\n"))));
   file.commit(options.overwrite);
   const std::string wrote = fmt::format("wrote {}: {}\n", options.output, fmt::join(names, ", "));
-  return options.quiet ? wrote : text + describe_sources(options, sources) + wrote;
+  return options.quiet
+             ? wrote
+             : describe(cube, mesh, columns, snapshot.gas_count()) + describe_sources(options, sources) + wrote;
 }
 
 }  // namespace thor::gridding

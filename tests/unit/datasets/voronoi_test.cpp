@@ -125,8 +125,13 @@ TYPED_TEST_SUITE(Foams, Reals);
 TYPED_TEST(Foams, RaysMeetTheCellsOnTheirWay) {
   using Real = TypeParam;
   std::mt19937 random(7);
-  for (const int count : {1, 2, 30, 300}) {
-    const Foam<Real> foam(random, random_sites(random, count));
+  // With sites that are so close to each other that planes in single precision cannot tell them apart from afar.
+  for (const auto& [count, apart] : {std::pair(1, 0.), {2, 0.}, {30, 0.}, {300, 0.}, {100, 1e-6}, {100, 1e-8}}) {
+    Points sites = random_sites(random, count);
+    for (std::size_t i = 0; apart > 0 && i < std::size_t(count); i += 3) {
+      sites.push_back({sites[i][0] + 0.6 * apart, sites[i][1] - 0.8 * apart, sites[i][2]});
+    }
+    const Foam<Real> foam(random, sites);
     const double centre = 1 - 2 * double(foam.problem.line.a) / std::sqrt(std::numbers::pi);
     std::uniform_real_distribution<double> u(0, 1);
     for (int i = 0; i < 1000; ++i) {
@@ -139,7 +144,7 @@ TYPED_TEST(Foams, RaysMeetTheCellsOnTheirWay) {
         ASSERT_LT(ray.steps, 10000);
       }
       const double expected = centre * foam.depth_along(p, d);
-      ASSERT_NEAR(double(ray.tau), expected, 3e-5 * (1 + expected)) << count << " sites, ray " << i;
+      ASSERT_NEAR(double(ray.tau), expected, 3e-5 * (1 + expected)) << count << " sites, " << apart << ", ray " << i;
     }
   }
 }
@@ -194,6 +199,54 @@ TEST(Foam, DepthsAreExactBesideAFace) {
     segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
     ASSERT_EQ(segment.ahead, face);
     ASSERT_NEAR(segment.length(), 1e-8, 1e-13);
+  }
+}
+
+/// Light of a cell is anywhere in it, however long or flat the cell, and wherever its site.
+TEST(Foam, BirthsFillLongAndFlatCells) {
+  struct Case {
+    const char* name;
+    std::array<int, 3> cells;  // of the box, along each axis
+  };
+  struct {
+    const std::int32_t* place = nullptr;
+    const float* offset = nullptr;
+  } table;
+  for (const Case& c : {Case{"cube", {3, 3, 3}}, Case{"needle", {9, 9, 1}}, Case{"long needle", {31, 31, 1}},
+                        Case{"plate", {1, 1, 31}}, Case{"lath", {1, 5, 31}}}) {
+    Points sites;
+    for (int x = 0; x < c.cells[0]; ++x) {
+      for (int y = 0; y < c.cells[1]; ++y) {
+        for (int z = 0; z < c.cells[2]; ++z) {
+          const auto at = [&](int i, std::size_t k) {  // off the middle where that is a whole side of the box
+            return c.cells[k] == 1 ? -0.4 : (i + 0.5) / c.cells[k] - 0.5;
+          };
+          sites.push_back({at(x, 0), at(y, 1), at(z, 2)});
+        }
+      }
+    }
+    std::mt19937 random(11);
+    const Foam<float> foam(random, sites);
+    const auto gas = view<float>(foam.problem.dataset);
+    const auto cell = std::uint64_t(sites.size() / 2);
+    std::uniform_real_distribution<float> u(0, 1);
+    constexpr int count = 20000;
+    double sum[3] = {}, square[3] = {};
+    for (int i = 0; i < count; ++i) {
+      Birth<float, VoronoiPlace<float, std::int32_t>> birth{};
+      gas.place_source(birth, table, cell, {u(random), u(random), u(random)});
+      const double at[3] = {double(birth.position.x), double(birth.position.y), double(birth.position.z)};
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double side = foam.mesh.sides()[0] / c.cells[k], middle = c.cells[k] == 1 ? 0.4 * side : 0;
+        const double share = (at[k] - middle) / side;
+        ASSERT_LE(std::abs(share), 0.5001) << c.name;
+        sum[k] += share, square[k] += share * share;
+      }
+    }
+    for (std::size_t k = 0; k < 3; ++k) {  // 0 and 1/12 where it is uniform
+      EXPECT_NEAR(sum[k] / count, 0, 4 * std::sqrt(1 / 12. / count)) << c.name << ", axis " << k;
+      EXPECT_NEAR(square[k] / count, 1 / 12., 4 * std::sqrt(1 / 180. / count)) << c.name << ", axis " << k;
+    }
   }
 }
 

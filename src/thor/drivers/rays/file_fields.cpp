@@ -119,8 +119,9 @@ void FileFields::refuse(const std::string& field) const {
   const std::vector<std::string> there = names();
   if (io::Input(dataset_.path).has(field)) {
     throw Error(ExitCode::input,
-                fmt::format("{}: {} is not a field: expected an array with one number for each cell (fields: {})",
-                            dataset_.path, field, fmt::join(there, ", ")));
+                fmt::format("{}: {} is not a field: expected {} (fields: {})", dataset_.path, field,
+                            outline_.is_lattice() ? "a three-dimensional array of numbers" : "a number for each cell",
+                            fmt::join(there, ", ")));
   }
   const bool weighted = field == "temperature" || field == "velocity";
   throw Error(ExitCode::input, fmt::format("{}: no field \"{}\"{} (fields: {}){}", dataset_.path, field,

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "thor/core/error.hpp"
 #include "thor/drivers/rays/cell_fields.hpp"
@@ -23,20 +25,27 @@ ValueRange CellFields::range_of(const std::string& product) {
   // What is faint fills most of a box: the upper half of the cells is shown, but not the few largest values.
   const std::int64_t count = cells().cells(), step = std::max<std::int64_t>(count >> 20, 1);
   const bool has_both_signs = range.least < 0 && range.largest > 0;
-  std::vector<float> sample;
+  std::vector<std::pair<float, double>> sample;  // values and volumes
+  double volume = 0;
+  const auto add = [&](float value, std::int64_t cell) {
+    sample.emplace_back(value, cells().volume(cell)), volume += sample.back().second;
+  };
   for (std::int64_t i = 0; i < count; i += step) {
     const float value = numbers[cells().index(i)];
     if (has_both_signs) {
-      sample.push_back(std::abs(value));
+      add(std::abs(value), i);
     } else if (value > 0 || !(range.largest > 0)) {
-      sample.push_back(value);
+      add(value, i);
     }
   }
+  std::ranges::sort(sample);
   const auto quantile = [&](double share) {
-    if (sample.empty()) return range.largest;
-    const auto at = sample.begin() + std::ptrdiff_t(share * double(sample.size() - 1));
-    std::ranges::nth_element(sample, at);
-    return double(*at);
+    double below = 0;
+    for (const auto& [value, of_cell] : sample) {
+      below += of_cell;
+      if (below > share * volume) return double(value);
+    }
+    return sample.empty() ? range.largest : double(sample.back().first);
   };
   range.low = quantile(0.5), range.high = quantile(0.9999);
   if (has_both_signs) range.low = -range.high;  // 0 is in the middle
