@@ -27,7 +27,8 @@ struct GasColumns {
 /// The mass that cells of these volumes hold [g].
 double mass_of_cells(const GasColumns& columns, const std::vector<double>& volumes);
 
-/// What a mesh keeps: HI, the light of the gas, and the clumping <rho^2>/<rho>^2 of its cells, whose volumes are in cm^3.
+/// What a mesh keeps: HI, the light of the gas, and the clumping <rho^2>/<rho>^2 of its cells, whose volumes are in
+/// cm^3.
 std::string describe_columns(const GasColumns& columns, const std::vector<double>& volumes);
 
 /// The box of a mesh, with its middle in the origin.

@@ -460,7 +460,8 @@ TEST(Config, ErrorsNameThePlaceTheKeyAndTheNearest) {
   expect_failure("f.yaml:8:5: generators.0.photons: missing; expected a whole number from 1 to",
                  edited("photons", "photon"));
   expect_failure(
-      "f.yaml:3:9: dataset.type: expected one of shell, slab, uniform_grid, octree, voronoi, cube, got \"shel\"; did you "
+      "f.yaml:3:9: dataset.type: expected one of shell, slab, uniform_grid, octree, voronoi, cube, got \"shel\"; did "
+      "you "
       "mean \"shell\"?",
       edited("shell", "shel"));
   expect_failure(
