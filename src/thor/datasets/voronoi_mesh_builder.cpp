@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t groups_of_piece = 8, cells_of_piece = 1024;
 
 /// What has been found of a cell: its faces are in one of the pieces.
-struct Row {
+struct CutRow {
   VoronoiSide* sides;
   std::uint32_t count;
 };
@@ -23,7 +23,7 @@ struct Row {
 /// All cells, as each sees itself.
 struct CutCells {
   std::vector<std::vector<VoronoiSide>> pieces;
-  std::vector<Row> rows;
+  std::vector<CutRow> rows;
   std::vector<double> volumes;
 };
 
@@ -31,7 +31,7 @@ CutCells cut_cells(const VoronoiSites& sites, int threads) {
   const VoronoiTree tree(sites);
   const std::vector<std::uint32_t>& groups = tree.groups();
   CutCells cells{std::vector<std::vector<VoronoiSide>>((groups.size() + groups_of_piece - 1) / groups_of_piece),
-                 std::vector<Row>(sites.at.size()), std::vector<double>(sites.at.size())};
+                 std::vector<CutRow>(sites.at.size()), std::vector<double>(sites.at.size())};
   const auto cut = [&, search = VoronoiSearch(sites, tree), cell = VoronoiCell(), found = std::vector<VoronoiSide>()](
                        std::size_t begin, std::size_t end) mutable {
     found.clear();
@@ -59,7 +59,7 @@ CutCells cut_cells(const VoronoiSites& sites, int threads) {
 
 /// The same face from the other side, or null.
 const VoronoiSide* other_side(const CutCells& cells, std::size_t cell, const VoronoiSide& side) {
-  const Row& row = cells.rows[std::size_t(side.cell)];
+  const CutRow& row = cells.rows[std::size_t(side.cell)];
   for (std::uint32_t k = 0; k < row.count; ++k) {
     const VoronoiSide& other = row.sides[k];
     if (other.cell == std::int32_t(cell) && other.image == -side.image) return &other;
@@ -68,9 +68,9 @@ const VoronoiSide* other_side(const CutCells& cells, std::size_t cell, const Vor
 }
 
 /// Adds to the result what pieces of cells have found, in any order.
-class Tally {
+class FoundFaces {
  public:
-  explicit Tally(VoronoiFaces& mesh) : mesh_(mesh) {}
+  explicit FoundFaces(VoronoiFaces& mesh) : mesh_(mesh) {}
 
   void add(const VoronoiFaces& part) {
     const std::lock_guard lock(mutex_);
@@ -88,7 +88,7 @@ class Tally {
 /// Decides which faces are kept, and gives both sides of a face the area that the first of them has found: the one
 /// with the lower number, or with the lower image where a cell is its own neighbour. Returns the number kept.
 std::size_t match_sides(const CutCells& cells, std::size_t cell, VoronoiFaces& tally) {
-  const Row& row = cells.rows[cell];
+  const CutRow& row = cells.rows[cell];
   double surface = 0;
   std::size_t kept = 0;
   for (std::uint32_t k = 0; k < row.count; ++k) surface += row.sides[k].area;
@@ -112,7 +112,7 @@ std::size_t match_sides(const CutCells& cells, std::size_t cell, VoronoiFaces& t
 }
 
 /// |sum of area vectors| / sum of areas, which is 0 but for rounding.
-double closure_of(const VoronoiSites& sites, std::size_t cell, const Row& row) {
+double closure_of(const VoronoiSites& sites, std::size_t cell, const CutRow& row) {
   std::array<double, 3> sum{};
   double areas = 0;
   for (std::uint32_t k = 0; k < row.count; ++k) {
@@ -137,7 +137,7 @@ double closure_of(const VoronoiSites& sites, std::size_t cell, const Row& row) {
 
 /// Copies the faces that are kept to where they belong.
 void store_cell(const VoronoiSites& sites, const CutCells& cells, std::size_t cell, VoronoiFaces& mesh) {
-  const Row& row = cells.rows[cell];
+  const CutRow& row = cells.rows[cell];
   std::size_t at = mesh.begin[cell];
   for (std::uint32_t k = 0; k < row.count; ++k) {
     const VoronoiSide& side = row.sides[k];
@@ -172,7 +172,7 @@ VoronoiFaces build_voronoi(const std::string& name, std::vector<std::array<doubl
   mesh.merged = sites.site_of.size() - count, mesh.site_of = std::move(sites.site_of);
   mesh.volumes = std::move(cells.volumes);
   mesh.begin.resize(count + 1);
-  Tally tally(mesh);
+  FoundFaces tally(mesh);
   parallel_for(threads, count, cells_of_piece, [&](std::size_t begin, std::size_t end) {
     VoronoiFaces part;
     for (std::size_t i = begin; i < end; ++i) {
