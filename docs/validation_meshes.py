@@ -48,7 +48,7 @@ def main() -> None:
     if not snapshot.exists():
         run("mock", "galaxy", "-o", snapshot.name, "--gas-particles", options.gas, "--stars", 3000)
     figure, axes = plt.subplots(figsize=(6, 4), constrained_layout=True)
-    cases = [("voronoi", "Voronoi mesh", ["--mesh", "voronoi"]), *(("uniform_grid", f"{n}³ cells", ["--cells", n]) for n in options.cells)]
+    cases = [("voronoi", "Voronoi mesh", ["--mesh", "voronoi", "--density", "mass"]), *(("uniform_grid", f"{n}³ cells", ["--cells", n]) for n in options.cells)]
     for (kind, label, more), color in zip(cases, COLORS):
         name = label.replace(" ", "_").replace("³", "") + ".h5"
         said = run("grid", snapshot.name, "--size", "60 kpc", "-o", name, "--overwrite", "--on-bad-cells", "drop", *more)
