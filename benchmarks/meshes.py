@@ -91,7 +91,7 @@ def main():
             (folder / "c.json").write_text(json.dumps({**config, "output": {"path": "out.h5"}}))
             seconds = math.inf
             for _ in range(options.repeats):
-                subprocess.run([options.thor, "run", "c.json", "-o", out, "--overwrite", "--quiet", "--device", options.device,
+                subprocess.run([Path(options.thor).resolve(), "run", "c.json", "-o", out, "--overwrite", "--quiet", "--device", options.device,
                                 "--threads", options.threads, "--precision", options.precision], check=True, cwd=folder)
                 with h5py.File(folder / out) as file:
                     seconds = min(seconds, float(file["summary"].attrs["transport_seconds"]))

@@ -29,13 +29,13 @@ class HostDevice final : public thor::device::Device {
       if (bytes > free_) throw thor::device::OutOfMemory{bytes, free_};
       free_ -= bytes;
     }
-    auto& block = blocks_.emplace_back(new char[bytes], bytes);
-    std::memset(block.first.get(), 0xcd, bytes);
-    return block.first.get();
+    Block& block = blocks_.emplace_back(std::unique_ptr<Line[]>(new Line[bytes / sizeof(Line) + 1]), bytes);
+    std::memset(static_cast<void*>(block.memory.get()), 0xcd, bytes);
+    return block.memory.get();
   }
   void release(thor::device::Memory where, void* memory) noexcept override {
-    const auto found = std::ranges::find_if(blocks_, [&](const auto& b) { return b.first.get() == memory; });
-    if (where == thor::device::Memory::device) free_ += found->second;
+    const auto found = std::ranges::find_if(blocks_, [&](const auto& b) { return b.memory.get() == memory; });
+    if (where == thor::device::Memory::device) free_ += found->bytes;
     blocks_.erase(found);
   }
   void copy_in(int, void* device, const void* host, std::size_t bytes) override {
@@ -55,9 +55,18 @@ class HostDevice final : public thor::device::Device {
   bool shares_memory = false;  ///< so that lanes read the gas in place
 
  private:
+  /// Memory of devices is aligned so, and better.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  struct Block {
+    std::unique_ptr<Line[]> memory;
+    std::size_t bytes;
+  };
+
   std::size_t free_;
   int group_;
-  std::vector<std::pair<std::unique_ptr<char[]>, std::size_t>> blocks_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace test

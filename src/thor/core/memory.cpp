@@ -1,10 +1,12 @@
 #include "thor/core/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 
 namespace thor {
@@ -38,6 +40,15 @@ double available_memory(int processes) {
     free = std::min(free, double(limit.rlim_cur) - used);
   }
   return std::max(free, 0.);
+}
+
+void prefer_large_pages([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  const auto page = std::uintptr_t(sysconf(_SC_PAGESIZE)), address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (address + page - 1) / page * page, end = (address + bytes) / page * page;
+  constexpr std::uintptr_t large = 1 << 21;
+  if (end >= first + large) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+#endif
 }
 
 std::string size_text(double bytes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "thor/core/memory.hpp"
 #include "thor/core/parallel_for.hpp"
 
 namespace thor {
@@ -17,6 +18,7 @@ CellRecords::CellRecords(std::size_t records, const CellLayout& layout, const Ce
     : layout_(layout), units_(units) {
   const std::size_t count = records * std::size_t(layout.stride()) + 3;  // which Numbers may read
   numbers_ = std::make_unique_for_overwrite<float[]>(count);
+  prefer_large_pages(numbers_.get(), count * sizeof(float));
   records_ = {{numbers_.get(), count}, layout.stride(),
               layout.dust_at(),        layout.core_scale_at(),
               layout.packed,           float(std::max(largest_velocity / units.reference_speed, 1e-30) / 32767)};

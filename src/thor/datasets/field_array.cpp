@@ -125,7 +125,9 @@ FieldArray new_field(const FieldCells& cells) {
                                              "fields, or several ranks (--domains)",
                                              cells.text(), size_text(bytes), size_text(available)));
   }
-  field.numbers = std::make_shared<float[]>(field.count);
+  field.numbers = std::make_shared_for_overwrite<float[]>(field.count);
+  prefer_large_pages(field.numbers.get(), field.count * sizeof(float));
+  std::fill_n(field.numbers.get(), field.count, 0.f);
   return field;
 }
 

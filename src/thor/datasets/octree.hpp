@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/uniform_grid.hpp"
+#include "thor/math/lookup.hpp"
 
 namespace thor {
 
@@ -49,9 +50,21 @@ THOR_FN I lower_face(I centre, I width) {
   return (centre - width) >> 1;
 }
 
+/// 1/x of a power of two: the exponent changes its sign.
+template <class V>
+THOR_FN V inverse_of_power(V x) {
+  using Bits = BitsOf<V>;
+  return from_bits(static_cast<Bits>(Bits(2) * to_bits(V(RealOf<V>(1))) - to_bits(x)));
+}
+
 /// Integers from memory, each lane's from its own place.
 template <class V>
 THOR_FN IntOf<V> integers_at(const Array<std::int32_t>& memory, IntOf<V> place) {
+#if !defined(THOR_GPU_COMPILER)
+  if constexpr (!std::is_arithmetic_v<V> && sizeof(RealOf<V>) == 4) {
+    return __builtin_bit_cast(IntOf<V>, lookup<V>(reinterpret_cast<const float*>(memory.data), place));
+  }
+#endif
   const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, place), 1, BitsOf<V>(0u));
   const V bits = gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
     return __builtin_bit_cast(RealOf<V>, IntOf<RealOf<V>>(memory.data[i]));
@@ -88,7 +101,7 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
 
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s, const auto&) const {
-    const V side = side_of(lane.place), inverse = divide(V(Real(1)), side);
+    const V side = side_of(lane.place), inverse = inverse_of_power(side);
     const auto move = [&](V& offset, V slope) THOR_INLINE_LAMBDA {
       const V there = fma(s, slope, offset);
       offset = fma(-side, round_to_integer(there * inverse), there);

@@ -96,9 +96,9 @@ std::int32_t OctreeTree::build(std::size_t first, std::size_t end, int level, co
   return node;
 }
 
-/// Of a level that has a quarter as many places as there are leaves, or fewer.
+/// Of a level that has a third as many places as there are leaves, or fewer.
 void OctreeTree::build_table() {
-  while (table_depth_ < std::min(depth_, 7) && std::int64_t(4) << (3 * (table_depth_ + 1)) <= leaves()) ++table_depth_;
+  while (table_depth_ < std::min(depth_, 7) && std::int64_t(3) << (3 * (table_depth_ + 1)) <= leaves()) ++table_depth_;
   const int t = table_depth_;
   const std::int32_t side = std::int32_t(1) << t;
   table_.reserve(std::size_t(2) << (3 * t));

@@ -13,49 +13,52 @@ namespace thor {
 /// 1 - m.p is the distance to it, in halves of |d|; from behind the face is -m. The unit of length is the cube root of
 /// the mean volume of a cell.
 ///
-/// The faces of a cell are visited one by one: at most `most_faces`, those of the cell that has most.
+/// The faces of a cell are visited one by one, in as many lines of memory as the cell has.
+struct alignas(64) FourFaces {
+  float x[4], y[4], z[4];  ///< of m; 0: there is no such face
+  std::int32_t behind[4];  ///< the cell behind each; below 0: a wall of the box, or none
+};
+
 template <class R>
 struct Voronoi {
   using Real = R;
   GasRecords gas;
   CellPhysics<Real> physics;
-  Array<std::int32_t> begins;  ///< faces of cell i are those from begins[i] to begins[i + 1]
-  Array<float> faces;          ///< m of each, three numbers
-  Array<std::int32_t> behind;  ///< the cell behind each; -1: a wall of the box
-  Array<std::uint16_t> back;   ///< which face it is among those of the cell behind
-  Array<float> shapes;         ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
-  Array<double> sites;         ///< from the corner of the box, three numbers each
-  Array<std::int32_t> table;   ///< a cell near the middle of each cube of a lattice over the box, x slowest
-  int cubes;                   ///< of that lattice along each axis
-  int most_faces;
+  Array<std::int32_t> ends;   ///< the first and the last line of each cell
+  Array<FourFaces> lines;     ///< in the order of a curve through space: neighbours are often near in memory, too
+  Array<float> shapes;        ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
+  Array<double> sites;        ///< from the corner of the box, three numbers each
+  Array<std::int32_t> table;  ///< a cell near the middle of each cube of a lattice over the box, x slowest
+  int cubes;                  ///< of that lattice along each axis
+  bool twins;                 ///< a cell may have two faces with the same cell behind them
   bool periodic;
   double sides[3];  ///< of the box
   double zero[3];   ///< where the origin of the coordinates lies, from the corner
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.gas...), f(d.physics...), f(d.begins...), f(d.faces...), f(d.behind...), f(d.back...), f(d.shapes...);
-    f(d.sites...), f(d.table...), f(d.cubes...), f(d.most_faces...), f(d.periodic...), f(d.sides...), f(d.zero...);
+    f(d.gas...), f(d.physics...), f(d.ends...), f(d.lines...), f(d.shapes...), f(d.sites...), f(d.table...);
+    f(d.cubes...), f(d.twins...), f(d.periodic...), f(d.sides...), f(d.zero...);
   }
 };
 
 inline namespace THOR_ISA {
 
-/// The cell of a photon, the face that it is nearest to, among those of the cell, and 1 - m.p for it.
+/// The cell of a photon, what is behind the face that it is nearest to, and 1 - m.p for that face.
 template <class R, class I>
 struct VoronoiPlace {
   using Number = R;
-  I cell, face;
+  I cell, behind;
   R depth;
 
-  static THOR_FN void for_each_field(auto f, auto&... p) { f(p.cell...), f(p.face...), f(p.depth...); }
+  static THOR_FN void for_each_field(auto f, auto&... p) { f(p.cell...), f(p.behind...), f(p.depth...); }
 };
 
-/// The way to the face ahead, and the face that is nearest now.
+/// The way to the face ahead, and the face that is nearest now. A face is four times its line and its place there.
 template <class V>
 struct VoronoiSegment {
   V distance;
   IntOf<V> ahead, nearest;
-  V depth, slope;  ///< of the nearest one: 1 - m.p, and m.d
+  V depth;  ///< 1 - m.p of the nearest
   THOR_FN MaskOf<V> reaches(V s) const { return s >= distance; }
   THOR_FN V length() const { return distance; }
 };
@@ -89,27 +92,15 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
     return lane_address<V>(__builtin_bit_cast(BitsOf<V>, place.cell), stride, BitsOf<V>(0u));
   }
 
-  /// For rays: number k of those of each lane's cell.
   THOR_FN VoronoiSegment<V> segment(const Place& place, Vec3<V> p, Vec3<V> d) const {
-    const V zero(Real(0)), one(Real(1)), lost = V(behind_plane) * dot(p, p);
-    V best(one), rate(zero), depth(one), slope(zero), square(zero);  // the nearest ahead: best/rate; nearest of all
-    Int ahead(0), nearest(0);
-    for_each_face(place, [&](Int k, Mask exists, Vec3<V> m) THOR_INLINE_LAMBDA {
-      const V here = distance_to(place, k, m, p), towards = dot(m, d), mm = dot(m, m);
-      const Mask leads = towards > zero && towards * towards > V(parallel) * mm;
-      const Mask beyond = here < zero && here * here > lost * mm;
-      const V speed = select(leads, towards, one);
-      const Mask nears = exists && (leads || beyond) && here * rate < best * speed;
-      best = select(nears, here, best), rate = select(nears, speed, rate), ahead = select(nears, k, ahead);
-      const Mask nearer = exists && here * here * square < depth * depth * mm;
-      depth = select(nearer, here, depth), slope = select(nearer, towards, slope), square = select(nearer, mm, square);
-      nearest = select(nearer, k, nearest);
-    });
-    return {max(divide(best, max(rate, V(Real(1e-30)))), zero), ahead, nearest, depth, slope};
+    const V zero(Real(0));
+    const Faces found = look<Look::ahead>(place, p, d, zero);
+    return {max(divide(found.best, max(found.rate, V(Real(1e-30)))), zero), found.ahead, found.nearest, found.depth};
   }
   THOR_FN V nearest_face(const Place& place, Vec3<V> p) const {
-    const Nearest near = nearest_of(place, p);
-    return divide(near.depth, sqrt(near.square));
+    const V zero(Real(0));
+    const Faces found = look<Look::around>(place, p, Vec3<V>{zero, zero, zero}, zero);
+    return divide(found.best, sqrt(found.rate));
   }
   THOR_FN bool joins_equal_cells() const { return false; }
   template <class Lane>
@@ -120,32 +111,31 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   /// The depth below the nearest face is exact; the offset follows it.
   template <class Lane>
   THOR_FN void advance(Lane& lane, V s, const VoronoiSegment<V>& segment) const {
-    const V depth = max(fma(-s, segment.slope, segment.depth), V(at_face));
-    follow(lane, s, segment.nearest, depth);
+    follow(lane, s, segment.nearest, segment.depth, s);
   }
   template <class Lane>
   THOR_FN Mask leap(Lane& lane, V s) const {
     const Vec3<V> d{lane.dx, lane.dy, lane.dz};
-    Place place = lane.place;
-    place.depth = fma(-s, dot(face_at(row_of(place.cell, place.face)), d), place.depth);
-    const Nearest near = nearest_of(place, along(Vec3<V>{lane.px, lane.py, lane.pz}, s, d));
-    follow(lane, s, near.face, near.depth);
+    const Faces found = look<Look::within>(lane.place, along(Vec3<V>{lane.px, lane.py, lane.pz}, s, d), d, s);
+    follow(lane, s, found.nearest, found.depth, V(Real(0)));
     return Mask(false);
   }
 
   template <class Lane>
   THOR_FN Passage<V> cross(Lane& lane, Mask face, const VoronoiSegment<V>& segment) const {
-    const Int row = row_of(lane.place.cell, segment.ahead);
-    const Vec3<V> m = face_at(row), p{lane.px, lane.py, lane.pz};
-    const Int behind = read(data.behind, row), back = read(data.back, row);
+    const Face ahead = face_of(segment.ahead);
+    const Vec3<V> m = ahead.m, p{lane.px, lane.py, lane.pz};
+    const Int behind = ahead.behind;
     const Mask out = face && !at_least<V>(behind, 0), in = face && !out;
     // Onto the plane, and from the site behind it. One that was lost behind it stays where it is.
     const V off = V(Real(1)) - dot(m, p), mm = dot(m, m), zero(Real(0));
     const Mask stays = in && off * off > V(behind_plane) * dot(p, p) * mm;
     const V onto = select(stays, zero, off) - select(in, V(Real(2)), zero);
     place_at(lane, along(p, divide(onto, mm), m), face);
-    lane.place.cell = select(in, behind, lane.place.cell), lane.place.face = select(in, back, lane.place.face);
+    lane.place.behind = select(in, lane.place.cell, lane.place.behind);
+    lane.place.cell = select(in, behind, lane.place.cell);
     lane.place.depth = select(in, select(stays, max(-off, V(at_face)), V(at_face)), lane.place.depth);
+    prefetch(lane.place);
     return {out, Mask(false)};
   }
 
@@ -205,12 +195,10 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   }
   THOR_FN void settle(auto& birth, bool) const {
     Real depth(1), square(0);
-    const One first = data.begins.data[birth.place.cell], end = data.begins.data[birth.place.cell + 1];
-    for (One row = first; row < end; ++row) {
-      const Vec3<Real> m = plane(row);
+    for_each_face(birth.place.cell, [&](Vec3<Real> m, One behind) THOR_INLINE_LAMBDA {
       const Real here = max(Real(1) - dot(m, birth.position), at_face), mm = dot(m, m);
-      if (here * here * square < depth * depth * mm) depth = here, square = mm, birth.place.face = row - first;
-    }
+      if (here * here * square < depth * depth * mm) depth = here, square = mm, birth.place.behind = behind;
+    });
     birth.place.depth = depth;
   }
 
@@ -232,85 +220,158 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
       const double half = data.periodic ? 0.5 * data.sides[k] : 1e300;
       offset[k] += offset[k] > half ? -data.sides[k] : offset[k] < -half ? data.sides[k] : 0;
     }
-    const std::int64_t cells = std::int64_t(data.begins.count) - 1;
+    const std::int64_t cells = std::int64_t(data.ends.count) / 2;
     for (std::int64_t steps = 0; steps < cells; ++steps) {
       std::int32_t through = -1;
       double least = -1e-12, m[3] = {};
-      for (std::int32_t row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
-        if (data.behind.data[row] < 0) continue;
-        const float* const n = data.faces.data + 3 * std::int64_t(row);
-        const double depth = 1 - (double(n[0]) * offset[0] + double(n[1]) * offset[1] + double(n[2]) * offset[2]);
-        if (!(depth < least)) continue;
-        least = depth, through = row;
-        for (int k = 0; k < 3; ++k) m[k] = double(n[k]);
-      }
+      for_each_face(cell, [&](Vec3<Real> face, One behind) THOR_INLINE_LAMBDA {
+        const double n[3] = {face.x, face.y, face.z};
+        const double depth = 1 - (n[0] * offset[0] + n[1] * offset[1] + n[2] * offset[2]);
+        if (behind < 0 || !(depth < least)) return;
+        least = depth, through = std::int32_t(behind);
+        for (int k = 0; k < 3; ++k) m[k] = n[k];
+      });
       if (through < 0) break;
       const double twice = 2 / (m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
       for (int k = 0; k < 3; ++k) offset[k] -= twice * m[k];
-      cell = data.behind.data[through];
+      cell = through;
     }
     return cell;
   }
 
- private:
-  struct Nearest {
-    Int face;
-    V depth, square;
-  };
-
-  template <class T>
-  THOR_FN Int read(const Array<T>& memory, Int at) const {
-    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, at), 1, BitsOf<V>(0u));
-    return __builtin_bit_cast(Int, to_bits(gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
-                                return __builtin_bit_cast(Real, One(memory.data[i]));
-                              })));
-  }
-  THOR_FN Int row_of(Int cell, Int face) const { return read(data.begins, cell) + face; }
-  THOR_FN Vec3<V> face_at(Int row) const {
-    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, row), 3, BitsOf<V>(0u));
-    const Numbers<V> numbers{data.faces.data, address};
-    return {numbers[0], numbers[1], numbers[2]};
-  }
-  THOR_FN Vec3<Real> plane(One row) const {
-    const float* m = data.faces.data + 3 * std::int64_t(row);
-    return {Real(m[0]), Real(m[1]), Real(m[2])};
-  }
-  /// use(number, whether the lane has it, m)
+  /// use(m, what is behind it) for all faces of a cell, one by one, and some that are none (m = 0, behind < 0).
   template <class Use>
-  THOR_FN void for_each_face(const Place& place, const Use& use) const {
-    const Int first = read(data.begins, place.cell), count = read(data.begins, place.cell + Int(1)) - first;
-    for (int k = 0; k < data.most_faces; ++k) {
-      const Mask exists = at_least<V>(count - Int(One(k + 1)), 0);
-      if (!any(exists)) break;
-      use(Int(One(k)), exists, face_at(first + select(exists, Int(One(k)), Int(0))));
+  THOR_FN void for_each_face(std::int64_t cell, const Use& use) const {
+    for (std::int32_t line = data.ends.data[2 * cell]; line <= data.ends.data[2 * cell + 1]; ++line) {
+      const FourFaces& f = data.lines.data[line];
+      for (int k = 0; k < 4; ++k) use(Vec3<Real>{Real(f.x[k]), Real(f.y[k]), Real(f.z[k])}, One(f.behind[k]));
     }
   }
-  /// 1 - m.p, which is known better for the face that is followed.
-  THOR_FN V distance_to(const Place& place, Int k, Vec3<V> m, Vec3<V> p) const {
-    return select(equal<V>(k - place.face, 0), place.depth, V(Real(1)) - dot(m, p));
-  }
-  THOR_FN Nearest nearest_of(const Place& place, Vec3<V> p) const {
-    const V one(Real(1)), zero(Real(0));
-    Nearest near{Int(0), one, zero};
-    for_each_face(place, [&](Int k, Mask exists, Vec3<V> m) THOR_INLINE_LAMBDA {
-      const V here = max(distance_to(place, k, m, p), V(at_face)), mm = dot(m, m);
-      const Mask nearer = exists && here * here * near.square < near.depth * near.depth * mm;
-      near.face = select(nearer, k, near.face);
-      near.depth = select(nearer, here, near.depth), near.square = select(nearer, mm, near.square);
+
+ private:
+  struct Face {
+    Vec3<V> m;
+    Int behind;
+  };
+  THOR_FN Face face_of(Int number) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, number >> 2), 16,
+                                         __builtin_bit_cast(BitsOf<V>, number & Int(One(3))));
+    const float* const memory = data.lines.data->x;
+    const auto part = [&](int k) THOR_INLINE_LAMBDA {
+      return gather(address, [=](std::int64_t i) THOR_INLINE_LAMBDA { return memory[i + k]; });
+    };
+    const V behind = gather(address, [=](std::int64_t i) THOR_INLINE_LAMBDA {
+      return __builtin_bit_cast(Real, One(__builtin_bit_cast(std::int32_t, memory[i + 12])));
     });
-    return near;
+    return {{part(0), part(4), part(8)}, __builtin_bit_cast(Int, to_bits(behind))};
+  }
+  enum class Look {
+    within,  ///< which face is the nearest
+    ahead,   ///< and which is ahead
+    around   ///< how far the nearest is
+  };
+  /// Of each lane, the faces of its cell that are nearest: `depth` of all; `best`/`rate` ahead, or `best`^2/`rate`
+  /// around. The nearest is the one of least depth, which is known worst.
+  struct Faces {
+    V best, rate, depth;
+    Int ahead, nearest;
+  };
+  /// Of a point p that a place has become after the way `moved` along d.
+  template <Look way>
+  THOR_FN Faces look(const Place& place, Vec3<V> p, Vec3<V> d, V moved) const {
+    const V zero(Real(0)), one(Real(1)), lost = V(behind_plane) * dot(p, p);
+    Faces found{one, zero, V(no_limit<Real>), Int(0), Int(0)};
+    const Int first = end_of(place.cell, 0u), last = end_of(place.cell, 1u);
+    for (Int line = first;; line = line + Int(1)) {
+      const Mask exists = at_least<V>(last - line, 0);
+      if (!any(exists)) break;
+      const Int here = select(exists, line, last);
+      const Lines lines = lines_at(here);
+      const auto visit = [&](int k) THOR_INLINE_LAMBDA {
+        const Vec3<V> m = lines.m[k];
+        const Int number = (here << 2) + Int(One(k));
+        const V towards = dot(m, d);
+        // Known better for the face that is followed.
+        V depth = one - dot(m, p), known = place.depth;
+        if constexpr (way == Look::within) known = fma(-moved, towards, known);
+        Mask is_followed = equal<V>(lines.behind[k] - place.behind, 0);
+        if (data.twins) [[unlikely]]
+          is_followed = is_followed && abs(depth - known) < V(rounding);
+        depth = select(is_followed, known, depth);
+        const Mask nearer = depth < found.depth;
+        found.depth = select(nearer, depth, found.depth), found.nearest = select(nearer, number, found.nearest);
+        if constexpr (way == Look::within) return;
+        const V mm = dot(m, m);
+        if constexpr (way == Look::ahead) {
+          const Mask leads = towards > zero && towards * towards > V(parallel) * mm;
+          const Mask beyond = depth < zero && depth * depth > lost * mm;
+          const V speed = select(leads, towards, one);
+          const Mask nears = (leads || beyond) && depth * found.rate < found.best * speed;
+          found.best = select(nears, depth, found.best), found.rate = select(nears, speed, found.rate);
+          found.ahead = select(nears, number, found.ahead);
+        } else {
+          depth = max(depth, V(at_face));
+          const Mask nears = depth * depth * found.rate < found.best * found.best * mm;
+          found.best = select(nears, depth, found.best), found.rate = select(nears, mm, found.rate);
+        }
+      };
+      visit(0), visit(1), visit(2), visit(3);
+    }
+    return found;
+  }
+  /// A line of each lane.
+  struct Lines {
+    Vec3<V> m[4];
+    Int behind[4];
+  };
+  THOR_FN Lines lines_at(Int line) const {
+    if constexpr (std::is_arithmetic_v<V>) {
+      const FourFaces f = data.lines.data[line];
+      Lines lines;
+      for (int k = 0; k < 4; ++k) lines.m[k] = {V(f.x[k]), V(f.y[k]), V(f.z[k])}, lines.behind[k] = Int(f.behind[k]);
+      return lines;
+    } else {
+      const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, line), 16, BitsOf<V>(0u));
+      const Numbers<V> low{data.lines.data->x, address}, high{data.lines.data->z, address};
+      return {
+          {{low[0], low[4], high[0]}, {low[1], low[5], high[1]}, {low[2], low[6], high[2]}, {low[3], low[7], high[3]}},
+          {high.integer(4), high.integer(5), high.integer(6), high.integer(7)}};
+    }
+  }
+  THOR_FN Int end_of(Int cell, unsigned which) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, cell), 2, BitsOf<V>(which));
+    return __builtin_bit_cast(Int, to_bits(gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
+                                return __builtin_bit_cast(Real, One(data.ends.data[i]));
+                              })));
+  }
+  /// Brings the faces of the cells of a pack from memory while the step goes on.
+  THOR_FN void prefetch(const Place& place) const {
+    if constexpr (!std::is_arithmetic_v<V>) {
+      constexpr int lanes = Value<V>::lanes;
+      One cell[lanes];
+      store(place.cell, cell);
+      for (int l = 0; l < lanes; ++l) {
+        const FourFaces* const line = data.lines.data + data.ends.data[2 * std::int64_t(cell[l])];
+        for (int k = 0; k < 4; ++k) __builtin_prefetch(line + k);
+        __builtin_prefetch(data.gas.numbers.data + std::int64_t(cell[l]) * data.gas.stride);
+      }
+    }
   }
   /// A lane that does not move keeps its place to the last bit.
+  /// `left`: how much of the way the depth does not know of.
   template <class Lane>
-  THOR_FN void follow(Lane& lane, V s, Int face, V depth) const {
+  THOR_FN void follow(Lane& lane, V s, Int face, V depth, V left) const {
     const V zero(Real(0));
     const Mask moves = s > zero;
-    const Vec3<V> m = face_at(row_of(lane.place.cell, face));
-    const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, Vec3<V>{lane.dx, lane.dy, lane.dz});
+    const Face near = face_of(face);
+    const Vec3<V> m = near.m, d{lane.dx, lane.dy, lane.dz};
+    depth = max(fma(-left, dot(m, d), depth), V(at_face));
+    const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, d);
     const V error = V(Real(1)) - dot(m, p) - depth;
     const V by = divide(select(abs(error) < V(rounding), error, zero), dot(m, m));
     place_at(lane, along(p, by, m), moves);
-    lane.place.face = select(moves, face, lane.place.face), lane.place.depth = select(moves, depth, lane.place.depth);
+    lane.place.behind = select(moves, near.behind, lane.place.behind);
+    lane.place.depth = select(moves, depth, lane.place.depth);
   }
   template <class Lane>
   static THOR_FN void place_at(Lane& lane, Vec3<V> p, Mask where) {
@@ -343,8 +404,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   THOR_FN Real uniform_on_chord(One cell, Vec3<Real> p, Vec3<Real> d, Real share) const {
     Real low(0), high(0);
     bool meets_low = false, meets_high = false;
-    for (One row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
-      const Vec3<Real> m = plane(row);
+    for_each_face(cell, [&](Vec3<Real> m, One) THOR_INLINE_LAMBDA {
       const Real towards = dot(m, d), here = max(Real(1) - dot(m, p), Real(0));
       if (towards > Real(1e-20)) {
         const Real s = divide(here, towards);
@@ -354,7 +414,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
         const Real s = divide(here, towards);
         low = meets_low ? max(low, s) : s, meets_low = true;
       }
-    }
+    });
     return fma(share, high - low, low);
   }
 };

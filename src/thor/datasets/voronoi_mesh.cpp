@@ -8,6 +8,7 @@
 
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
+#include "thor/core/memory.hpp"
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
 
@@ -59,13 +60,13 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
   }
   const VoronoiFaces built =
       build_voronoi(path, std::move(sites), box.origin, {box.size, box.size, box.size}, box.periodic, threads);
-  if (built.most_faces > most_faces || built.faces.size() > std::size_t(INT32_MAX) / 3) {
+  // A cell leaves at most three places of its last line empty.
+  if (const std::size_t places = built.faces.size() + 3 * built.sites.size(); places > std::size_t(INT32_MAX)) {
     throw Error(ExitCode::input,
-                fmt::format("{}: a cell has {} faces, all have {}; at most {} and {} are possible: take fewer sites, "
-                            "or less unequal ones",
-                            path, built.most_faces, built.faces.size(), most_faces, INT32_MAX / 3));
+                fmt::format("{}: {} faces of {} cells are more than the {} there is room for: take fewer sites", path,
+                            built.faces.size(), built.sites.size(), INT32_MAX));
   }
-  merged_ = built.merged, most_faces_ = built.most_faces;
+  merged_ = built.merged, faces_ = built.faces.size(), most_faces_ = built.most_faces;
   number_cells(built, count);
   if (count > 1 && built.sites.size() < count / 2) {
     throw Error(ExitCode::input,
@@ -99,43 +100,51 @@ void VoronoiMesh::number_cells(const VoronoiFaces& built, std::size_t count) {
 
 /// The planes of both sides of a face are the same numbers but for their sign.
 void VoronoiMesh::keep(const VoronoiFaces& built) {
-  begins_.push_back(0);
   for (const std::uint32_t old : built_as_) {
     volumes_.push_back(built.volumes[old]);
     for (std::size_t k = 0; k < 3; ++k) sites_.push_back((built.sites[old][k] - box_.origin[k]) / unit_);
     for (const double length : shape_of(built, box_, old)) shapes_.push_back(float(length / unit_));
-    begins_.push_back(begins_.back() + std::int32_t(built.begin[old + 1] - built.begin[old]));
   }
-  faces_.resize(3 * built.faces.size()), behind_.resize(built.faces.size()), back_.assign(built.faces.size(), 0);
+  ends_.resize(2 * built_as_.size());
+  std::int32_t lines = 0;
+  for (std::size_t old = 0; old < built_as_.size(); ++old) {
+    const std::size_t faces = built.begin[old + 1] - built.begin[old], cell = number_of_[old];
+    ends_[2 * cell] = lines, lines += std::int32_t((faces + 3) / 4), ends_[2 * cell + 1] = lines - 1;
+  }
+  lines_.reserve(std::size_t(lines));
+  prefer_large_pages(lines_.data(), lines_.capacity() * sizeof(FourFaces));
+  lines_.assign(std::size_t(lines), {{}, {}, {}, {-1, -1, -1, -1}});
   const auto is_first = [&](std::size_t old, const VoronoiFaces::Face& face) {
     const auto other = std::size_t(face.cell);
     return face.cell < 0 || other > old || (other == old && face.image > 0);
   };
-  const auto for_each_face = [&](const auto& use) {
-    for (std::size_t cell = 0; cell < built_as_.size(); ++cell) {
-      const std::size_t old = built_as_[cell];
-      for (std::size_t k = built.begin[old]; k < built.begin[old + 1]; ++k) {
-        use(old, built.faces[k], std::size_t(begins_[cell]) + (k - built.begin[old]), k - built.begin[old]);
-      }
-    }
+  const auto set = [&](std::size_t cell, std::size_t k, std::int32_t behind, const std::array<float, 3>& m) {
+    FourFaces& line = lines_[std::size_t(ends_[2 * cell]) + k / 4];
+    line.x[k % 4] = m[0], line.y[k % 4] = m[1], line.z[k % 4] = m[2], line.behind[k % 4] = behind;
   };
-  for_each_face([&](std::size_t old, const VoronoiFaces::Face& face, std::size_t row, std::size_t) {
-    behind_[row] = face.cell < 0 ? -1 : std::int32_t(number_of_[std::size_t(face.cell)]);
-    if (!is_first(old, face)) return;
-    const std::array<double, 3> way = way_behind(built, box_, old, face);
-    const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-    for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = float(2 * way[k] / square * unit_);
-  });
-  for_each_face([&](std::size_t old, const VoronoiFaces::Face& face, std::size_t row, std::size_t here) {
-    if (is_first(old, face)) return;
-    const auto there = std::size_t(face.cell);
-    std::size_t other = built.begin[there];
-    while (built.faces[other].cell != std::int32_t(old) || built.faces[other].image != -face.image) ++other;
-    other -= built.begin[there];
-    const std::size_t other_row = std::size_t(begins_[number_of_[there]]) + other;
-    back_[row] = std::uint16_t(other), back_[other_row] = std::uint16_t(here);
-    for (std::size_t k = 0; k < 3; ++k) faces_[3 * row + k] = -faces_[3 * other_row + k];
-  });
+  std::vector<std::int32_t> neighbours;
+  for (std::size_t old = 0; old < built_as_.size(); ++old) {
+    const std::size_t cell = number_of_[old];
+    neighbours.clear();
+    for (std::size_t row = built.begin[old]; row < built.begin[old + 1]; ++row) {
+      const VoronoiFaces::Face& face = built.faces[row];
+      const std::int32_t behind = face.cell < 0 ? face.cell : std::int32_t(number_of_[std::size_t(face.cell)]);
+      neighbours.push_back(behind);
+      if (!is_first(old, face)) continue;
+      const std::array<double, 3> way = way_behind(built, box_, old, face);
+      const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+      std::array<float, 3> m{};
+      for (std::size_t k = 0; k < 3; ++k) m[k] = float(2 * way[k] / square * unit_);
+      set(cell, row - built.begin[old], behind, m);
+      if (face.cell < 0) continue;
+      const auto there = std::size_t(face.cell);
+      std::size_t other = built.begin[there];
+      while (built.faces[other].cell != std::int32_t(old) || built.faces[other].image != -face.image) ++other;
+      set(std::size_t(behind), other - built.begin[there], std::int32_t(cell), {-m[0], -m[1], -m[2]});
+    }
+    std::ranges::sort(neighbours);
+    twins_ = twins_ || std::ranges::adjacent_find(neighbours) != neighbours.end();
+  }
 }
 
 void VoronoiMesh::build_table(int threads) {
@@ -158,17 +167,16 @@ void VoronoiMesh::build_table(int threads) {
 
 Voronoi<double> VoronoiMesh::view() const {
   Voronoi<double> mesh{};
-  mesh.begins = {begins_.data(), begins_.size()}, mesh.faces = {faces_.data(), faces_.size()};
-  mesh.behind = {behind_.data(), behind_.size()}, mesh.back = {back_.data(), back_.size()};
+  mesh.ends = {ends_.data(), ends_.size()}, mesh.lines = {lines_.data(), lines_.size()};
   mesh.shapes = {shapes_.data(), shapes_.size()};
   mesh.sites = {sites_.data(), sites_.size()}, mesh.table = {table_.data(), table_.size()};
-  mesh.cubes = cubes_, mesh.most_faces = int(most_faces_), mesh.periodic = box_.periodic;
+  mesh.cubes = cubes_, mesh.twins = twins_, mesh.periodic = box_.periodic;
   for (std::size_t k = 0; k < 3; ++k) mesh.sides[k] = sides()[k], mesh.zero[k] = -low()[k];
   return mesh;
 }
 
 double VoronoiMesh::bytes_of_cell() const {
-  return (18. * double(behind_.size()) + 4. * double(begins_.size() + table_.size())) / double(cells()) + 48;
+  return (64. * double(lines_.size()) + 4. * double(ends_.size() + table_.size())) / double(cells()) + 48;
 }
 
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
@@ -224,7 +232,7 @@ std::vector<Derived> VoronoiMesh::derived() const {
       {"cells", double(cells()), "", "number of cells"},
       {"finest", std::cbrt(*least) / kpc, "kpc", "cube root of the smallest volume of a cell"},
       {"coarsest", std::cbrt(*most) / kpc, "kpc", "cube root of the largest volume of a cell"},
-      {"faces", double(behind_.size()) / double(cells()), "", "mean number of faces of a cell"},
+      {"faces", double(faces_) / double(cells()), "", "mean number of faces of a cell"},
       {"most_faces", double(most_faces_), "", "number of faces of the cell that has most"},
       {"mesh_memory", bytes_of_cell() * double(cells()) / 1e9, "GB", "memory of the mesh on a GPU, beside the gas"}};
   for (Derived& one : derived_of_box(box_)) all.push_back(std::move(one));
@@ -242,10 +250,8 @@ double VoronoiCells::side(std::int64_t cell) const { return std::cbrt(mesh_->vol
 double VoronoiCells::to_face(std::int64_t cell) const {
   const Voronoi<double> data = mesh_->view();
   double square = 0;
-  for (std::int32_t row = data.begins.data[cell]; row < data.begins.data[cell + 1]; ++row) {
-    const float* const m = data.faces.data + 3 * std::int64_t(row);
-    square = std::max(square, std::pow(double(m[0]), 2) + std::pow(double(m[1]), 2) + std::pow(double(m[2]), 2));
-  }
+  thor::view<double>(data).for_each_face(cell,
+                                         [&](Vec3<double> m, std::int64_t) { square = std::max(square, dot(m, m)); });
   return 1 / std::sqrt(square);
 }
 
@@ -257,6 +263,7 @@ std::vector<float> VoronoiCells::lengths() const {
 
 void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
   const Voronoi<double> data = mesh_->view();
+  const auto mesh = thor::view<double>(data);
   std::mutex mutex;
   CellStatistics sum;
   const double per_unit = 1 / std::pow(mesh_->unit(), 3);
@@ -269,12 +276,12 @@ void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
       here.opacity *= side(i);  // of the cell
       p.add_cell(here);
       p.density += mesh_->volume(i) * per_unit * density - here.opacity / here.inverse_width;
-      for (std::int32_t row = data.begins.data[i]; row < data.begins.data[i + 1]; ++row) {
-        if (data.behind.data[row] <= i) continue;  // each face once
-        CellGas<double> behind = gas(data.behind.data[row]);
-        behind.opacity *= side(data.behind.data[row]);
+      mesh.for_each_face(i, [&](Vec3<double>, std::int64_t other) {
+        if (other <= i) return;  // each face once
+        CellGas<double> behind = gas(other);
+        behind.opacity *= side(other);
         p.add_face(here, behind);
-      }
+      });
     }
     const std::lock_guard lock(mutex);
     sum.add(p);

@@ -16,8 +16,6 @@ inline constexpr MeshWords words_of_sites{
 /// The Voronoi mesh of sites as the host sees it. The first integer of a place is the cell.
 class VoronoiMesh : public HostMesh {
  public:
-  static constexpr std::size_t most_faces = 65535;  ///< of a cell
-
   /// Builds it. Coordinates are in cm. Sites that stand more than once are one cell, with the gas of the first.
   VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box, int threads);
 
@@ -27,7 +25,7 @@ class VoronoiMesh : public HostMesh {
   Voronoi<double> view() const;
 
   const char* name() const override { return "mesh"; }
-  std::int64_t cells() const override { return std::int64_t(begins_.size()) - 1; }
+  std::int64_t cells() const override { return std::int64_t(volumes_.size()); }
   CellNumbers numbers() const override { return {}; }
   std::array<std::int32_t, 3> place(std::int64_t number) const override { return {std::int32_t(number), 0, 0}; }
   Position centre(const std::array<std::int32_t, 3>& place) const override;
@@ -50,15 +48,16 @@ class VoronoiMesh : public HostMesh {
 
   MeshBox box_;
   double unit_ = 1;
-  std::size_t most_faces_ = 0, merged_ = 0;
+  std::size_t faces_ = 0, most_faces_ = 0, merged_ = 0;
+  bool twins_ = false;
   int cubes_ = 1;
   std::vector<std::int64_t> first_of_;               ///< the first site of each cell in the file
   std::vector<std::uint32_t> cell_of_;               ///< the cell of each site of the file
   std::vector<std::uint32_t> number_of_, built_as_;  ///< of cells as they are built, until they are kept
   std::vector<double> volumes_, sites_;              ///< [cm^3]; in units, from the corner of the box
-  std::vector<std::int32_t> begins_, behind_, table_;
-  std::vector<float> faces_, shapes_;
-  std::vector<std::uint16_t> back_;
+  std::vector<std::int32_t> ends_, table_;
+  std::vector<FourFaces> lines_;
+  std::vector<float> shapes_;
 };
 
 /// The gas of the cells.

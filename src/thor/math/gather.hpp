@@ -32,6 +32,14 @@ struct Numbers {
   THOR_FN V operator[](int k) const {
     return gather(address, [this, k](std::int64_t i) THOR_INLINE_LAMBDA { return memory[i + k]; });
   }
+  /// One that is an integer of 32 bits.
+  THOR_FN IntOf<V> integer(int k) const {
+    using Real = RealOf<V>;
+    const V bits = gather(address, [this, k](std::int64_t i) THOR_INLINE_LAMBDA {
+      return __builtin_bit_cast(Real, IntOf<Real>(__builtin_bit_cast(std::int32_t, memory[i + k])));
+    });
+    return __builtin_bit_cast(IntOf<V>, to_bits(bits));
+  }
 };
 
 // ---- a pack of photons ----------------------------------------------------------------------------------------------
@@ -88,16 +96,25 @@ requires(Value<Pack<T, Abi>>::lanes >= 4) struct Numbers<Pack<T, Abi>> {
   const LaneAddress<V>& address;
 
   THOR_FN V operator[](int k) const {
-    constexpr int lanes = Value<V>::lanes;
     using Reals __attribute__((vector_size(sizeof(V)))) = T;
+    return __builtin_bit_cast(V, __builtin_convertvector(number(k), Reals));
+  }
+  THOR_FN IntOf<V> integer(int k) const {
+    using Narrow __attribute__((vector_size(4 * Value<V>::lanes))) = std::int32_t;
+    using Integers __attribute__((vector_size(sizeof(V)))) = IntOf<T>;
+    return __builtin_bit_cast(IntOf<V>, __builtin_convertvector(__builtin_bit_cast(Narrow, number(k)), Integers));
+  }
+
+ private:
+  THOR_FN auto number(int k) const {
+    constexpr int lanes = Value<V>::lanes;
     const float* m = memory + (k - k % 4);
     const auto all = std::make_index_sequence<lanes>();
     const auto a = load_fours<lanes>(m, address.of), b = load_fours<lanes>(m, address.of + 1);
     const auto c = load_fours<lanes>(m, address.of + 2), d = load_fours<lanes>(m, address.of + 3);
     const auto ab = k % 4 < 2 ? interleave<0, false>(a, b, all) : interleave<2, false>(a, b, all);
     const auto cd = k % 4 < 2 ? interleave<0, false>(c, d, all) : interleave<2, false>(c, d, all);
-    const auto numbers = k % 2 == 0 ? interleave<0, true>(ab, cd, all) : interleave<2, true>(ab, cd, all);
-    return __builtin_bit_cast(V, __builtin_convertvector(numbers, Reals));
+    return k % 2 == 0 ? interleave<0, true>(ab, cd, all) : interleave<2, true>(ab, cd, all);
   }
 };
 #endif

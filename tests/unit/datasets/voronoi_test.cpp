@@ -194,10 +194,10 @@ TEST(Foam, DepthsAreExactBesideAFace) {
       segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
       gas.advance(lane, 1e-9f, segment);
     }
-    const auto face = lane.place.face;
+    const auto behind = lane.place.behind;
     lane.dx = -lane.dx, lane.dy = -lane.dy, lane.dz = -lane.dz;
     segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
-    ASSERT_EQ(segment.ahead, face);
+    ASSERT_EQ(foam.problem.dataset.lines.data[segment.ahead / 4].behind[segment.ahead % 4], behind);
     ASSERT_NEAR(segment.length(), 1e-8, 1e-13);
   }
 }

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "thor/core/memory.hpp"
+
 namespace thor::gridding {
 
 /// Allocated by mmap, which returns zeros, in large pages if possible, since deposits access it at random.
@@ -12,9 +14,7 @@ CellSums<T>::CellSums(const Lattice& lattice, int fields, const Layers& layers)
     : lattice_(lattice), layers_(layers), fields_(fields), bytes_(cells() * std::size_t(fields) * sizeof(T)) {
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-  madvise(memory, bytes_, MADV_HUGEPAGE);
-#endif
+  prefer_large_pages(memory, bytes_);
   data_ = static_cast<T*>(memory);
 }
 

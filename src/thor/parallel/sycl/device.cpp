@@ -156,7 +156,7 @@ class SyclDevice final : public device::Device {
     const bool pinned = where == device::Memory::pinned;
     if (!pinned && bytes > info().memory_free) return nullptr;
     return checked(info_, "allocation", [&] {
-      return pinned ? ::sycl::malloc_host(bytes, queues_[0]) : ::sycl::malloc_device(bytes, queues_[0]);
+      return pinned ? ::sycl::malloc_host(bytes, queues_[0]) : ::sycl::aligned_alloc_device(256, bytes, queues_[0]);
     });
   }
   void give_back(device::Memory, void* memory) noexcept {
