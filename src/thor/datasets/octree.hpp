@@ -128,7 +128,9 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
   THOR_FN Found<W> find(IntOf<W> x, IntOf<W> y, IntOf<W> z) const {
     using I = IntOf<W>;
     const int up = data.depth - data.table_depth, t = data.table_depth;
-    const I at = ((((((x >> up) << t) | (y >> up)) << t) | (z >> up))) << 1;
+    // Lanes that are idle have no leaf, but read one, too.
+    const auto within = [&](I k) THOR_INLINE_LAMBDA { return (k >> up) & I((1 << t) - 1); };
+    const I at = ((((within(x) << t) | within(y)) << t) | within(z)) << 1;
     I entry = integers_at<W>(data.table, at), width = integers_at<W>(data.table, at + I(1));
     for (int level = t; level < data.depth; ++level) {  // at most `up` times
       const auto inner = at_least<W>(entry, 0);
