@@ -22,7 +22,20 @@ from support import Case, DONE, INPUT, ROOT, USAGE, main, thor  # noqa: E402
 
 DATA = ROOT.parent / "shared/data/ramses"
 RUNS = ("blast_4cpu_bound", "stars_2cpu", "rt_1cpu")
+COLUMNS = [f"{what}_{axis}" for what in ("position", "velocity") for axis in "xyz"] + ["mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity"]
+KINDS = ["f8"] * 7 + ["i4", "i4", "i1", "i1", "f8", "f8"]
+YEAR = 3.15576e7
 HYDROGEN, BOLTZMANN = 1.00782503 * 1.66053906660e-24, 1.380649e-16
+
+
+def records_of(data):
+    """The records that Fortran wrote."""
+    records = []
+    while data:
+        (length,) = struct.unpack_from("i", data)
+        records.append(data[4 : 4 + length])
+        data = data[8 + length :]
+    return records
 
 
 @unittest.skipUnless(DATA.is_dir(), "*** SKIPPED: outputs of RAMSES: ../shared/data/ramses is not there ***")
@@ -39,7 +52,7 @@ class Ramses(Case):
         ionization = () if run == "rt_1cpu" else ("--ionization", "collisional")
         said = self.grid(self.output(run), "--mesh", "octree", *ionization, *more)
         with h5py.File(self.folder / "tree.h5") as file:
-            return {name: file[name][()] for name in file}, dict(file.attrs), said
+            return {name: file[name][()] for name in file if name != "sources"}, dict(file.attrs), said
 
     def test_leaves_are_those_of_the_simulation(self):
         for run in RUNS:
@@ -106,6 +119,91 @@ class Ramses(Case):
         self.assertAlmostEqual(found[0][2] / found[1][2], 1, delta=5e-3)
         known = (found[0][1] > 0) | (found[1][1] > 0)
         self.assertLess(np.sum((found[0][0] - found[1][0])[known] ** 2 / (found[0][1] ** 2 + found[1][1] ** 2)[known]), 60)
+
+    def stars(self, folder):
+        """Columns of all star particles, as the files have them."""
+        columns = {}
+        for path in sorted(folder.glob("part_*.out*")):
+            records = records_of(path.read_bytes())[8:]
+            for name, kind, record in zip(COLUMNS, KINDS, records):
+                columns.setdefault(name, []).append(np.frombuffer(record, kind))
+        columns = {name: np.concatenate(parts) for name, parts in columns.items()}
+        return {name: values[columns["family"] == 2] for name, values in columns.items()}
+
+    def test_stars_are_sources(self):
+        """Their places and velocities; and the same ages give the same light, whether birth times are those of the run, conformal or
+        proper ones. Ages that are a tenth off do not."""
+        ages = np.geomspace(1e6, 9e7, 51) * YEAR
+        folder = self.damaged("stars_2cpu")
+        info = (folder / "info_00002.txt").read_text()
+        value = {k: float(v) for k, v in re.findall(r"^(\w+) +=(.*)$", info, re.M) if k != "ordering type" and re.fullmatch(r" *[-+.\dE]+", v)}
+        stars = self.stars(folder)
+        self.assertEqual(len(stars["mass"]), 51)
+
+        def light(births, *meshes):
+            left = births
+            for path in sorted(folder.glob("part_*.out*")):
+                records = records_of(path.read_bytes())
+                family = np.frombuffer(records[8 + COLUMNS.index("family")], "i1")
+                birth = np.frombuffer(records[8 + COLUMNS.index("birth_time")], "f8").copy()
+                count = np.count_nonzero(family == 2)
+                birth[family == 2], left = left[:count], left[count:]
+                records[8 + COLUMNS.index("birth_time")] = birth.tobytes()
+                path.write_bytes(b"".join(struct.pack("i", len(r)) + r + struct.pack("i", len(r)) for r in records))
+            said = self.grid(folder, *(meshes or ("--mesh", "octree")), "--ionization", "collisional", name="stars.h5")
+            self.assertIn("51 of 51 stars", said.stdout)
+            with h5py.File(self.folder / "stars.h5") as file:
+                return {name: file["sources"][name][()] for name in file["sources"]}
+
+        found = light(value["time"] - ages / value["unit_t"])
+        for k, axis in enumerate("xyz"):
+            np.testing.assert_allclose(found["position"][:, k], (stars[f"position_{axis}"] - 0.5 * value["boxlen"]) * value["unit_l"], rtol=1e-9, atol=1e10)
+            np.testing.assert_allclose(found["velocity"][:, k], stars[f"velocity_{axis}"] * value["unit_l"] / value["unit_t"] / 1e5, rtol=1e-9)
+        self.assertLess(found["ionizing_rate"][-1], 1e-2 * found["ionizing_rate"][0])
+        on_grid = light(value["time"] - ages / value["unit_t"], "--cells", "16")
+        np.testing.assert_array_equal(on_grid["ionizing_rate"], found["ionizing_rate"])
+
+        # A flat universe at a = 0.5: t = 2/(3 H0 sqrt(1 - m)) asinh(sqrt((1 - m)/m a^3)), d tau = H0 dt/a^2.
+        m, hubble, now = 0.3, 70e5 / 3.0856775814913673e24, 0.5
+        time = lambda a: 2 / (3 * hubble * np.sqrt(1 - m)) * np.arcsinh(np.sqrt((1 - m) / m * a**3))  # noqa: E731
+        a = np.linspace(0.3, 1, 400001)
+        middle, step = 0.5 * (a[1:] + a[:-1]), a[1] - a[0]
+        tau = np.concatenate([[0], np.cumsum(step / (middle**3 * np.sqrt(m / middle**3 + 1 - m)))])
+        tau -= tau[-1]
+        for name, new in (("H0", 70), ("aexp", now), ("omega_m", m), ("omega_l", 1 - m)):
+            info = re.sub(rf"^({name} +=).*$", rf"\g<1> {new:.15E}", info, flags=re.M)
+        (folder / "info_00002.txt").write_text(info)
+        conformal = light(np.interp(time(now) - ages, time(a), tau))
+        np.testing.assert_allclose(conformal["ionizing_rate"], found["ionizing_rate"], rtol=2e-3)
+        wrong = light(np.interp(time(now) - 1.1 * ages, time(a), tau))
+        self.assertGreater(np.max(np.abs(wrong["ionizing_rate"] / found["ionizing_rate"] - 1)), 0.1)
+        (folder / "namelist.txt").write_text("&RUN_PARAMS\nuse_proper_time = .true. ! a comment\n/\n")
+        proper = light((time(now) - ages - time(1)) * hubble)
+        np.testing.assert_allclose(proper["ionizing_rate"], found["ionizing_rate"], rtol=2e-3)
+
+    def test_damaged_stars(self):
+        folder = self.damaged("stars_2cpu")
+        path = folder / "part_00002.out00002"
+        whole = path.read_bytes()
+        for count in (2, 60, len(whole) // 2):
+            path.write_bytes(whole[:count])
+            self.refuse(r"part_00002.out00002: cut short, or damaged, in record \d+", folder)
+        path.unlink()
+        self.refuse("part_00002.out00002: the file of a process is missing", folder)
+        path.write_bytes(whole)
+        descriptor = folder / "part_file_descriptor.txt"
+        text = descriptor.read_text()
+        descriptor.write_text(text.replace("mass", "Mass"))
+        self.refuse("it names no mass of particles", folder)
+        descriptor.write_text(text.replace(" 7, mass, d\n", ""))
+        self.refuse("it names no mass of particles", folder)
+        descriptor.write_text(text.replace(" 8, identity, i\n", ""))
+        self.refuse(r"part_00002.out00001: record \d+ has", folder)
+        descriptor.unlink()
+        said = self.grid(folder, "--mesh", "octree", "--ionization", "collisional")
+        self.assertIn("sources      none", said.stdout)
+        (self.folder / "tree.h5").unlink()
+        self.refuse("there are no stars", folder, "--sources", "stars")
 
     def damaged(self, run="blast_4cpu_bound"):
         folder = self.folder / "output_00002"

@@ -2,10 +2,11 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "thor/io/snapshot/snapshot.hpp"
+#include "thor/io/snapshot/ramses_stars.hpp"
 
 namespace thor::io {
 
@@ -20,6 +21,7 @@ class RamsesOutput {
 
   const std::vector<std::filesystem::path>& files() const { return files_; }
   std::uint64_t leaves() const;
+  const RamsesStars& stars() const { return *stars_; }
   bool has(const std::string& gas_field) const;
   /// All leaves, some at a time.
   void for_each_gas(std::size_t size, const std::function<void(const GasBlock&)>& take) const;
@@ -43,6 +45,7 @@ class RamsesOutput {
   std::array<int, 5> basic_{};  ///< density, velocities, pressure
   int metals_ = -1;
   mutable std::uint64_t leaves_ = 0;
+  std::optional<RamsesStars> stars_;
 };
 
 }  // namespace thor::io

@@ -91,7 +91,7 @@ bool Snapshot::has(const std::string& gas_field) const {
 
 std::uint64_t Snapshot::star_count() const {
   Impl& s = *impl_;
-  if (s.ramses) return 0;
+  if (s.ramses) return s.ramses->stars().count();
   if (!s.stars.may_be_wind()) return s.counts.stars.total();
   std::call_once(s.counted, [&] {
     constexpr std::size_t size = 1u << 20;
@@ -116,7 +116,7 @@ void Snapshot::for_each_gas(std::size_t size, const std::function<void(const Gas
 
 void Snapshot::for_each_star(std::size_t size, const std::function<void(const StarBlock&)>& take) const {
   const Impl& s = *impl_;
-  if (s.ramses) return;
+  if (s.ramses) return s.ramses->stars().for_each(size, take);
   if (!s.stars.missing().empty()) throw Error(ExitCode::input, s.stars.missing());
   StarBlock block;
   s.for_each(s.counts.stars, size, [&](const Input& input, std::uint64_t first, std::uint64_t count) {
