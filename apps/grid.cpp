@@ -1,3 +1,4 @@
+#include <limits>
 #include <memory>
 
 #include "commands.hpp"
@@ -8,6 +9,7 @@
 #include "thor/core/units.hpp"
 #include "thor/gridding/arrays/arrays.hpp"
 #include "thor/gridding/grid_octree.hpp"
+#include "thor/gridding/grid_particles.hpp"
 #include "thor/gridding/grid_snapshot.hpp"
 #include "thor/gridding/grid_voronoi.hpp"
 
@@ -24,6 +26,7 @@ struct GridArguments {
   std::string on_bad_cells = "error", precision = "double", comoving = "auto", box, temperature_floor, memory;
   std::string eos_temperature = "1e4 K", eos_emission = "no";
   std::string ions, lines, fields, progress = "auto", mesh = "uniform", density = "snapshot";
+  std::string refine_mass;
   bool no_self_shielding = false;
   const CLI::App* command = nullptr;
 
@@ -208,26 +211,44 @@ ExitCode cube(const GridArguments& a) {
   return ExitCode::done;
 }
 
-/// A mesh of the simulation's own: its elements as they are.
+void refuse_options(const GridArguments& a, const std::vector<const char*>& options, const std::string& why) {
+  for (const char* option : options) {
+    if (a.has(option)) throw Error(ExitCode::usage, fmt::format("{}: {}; leave it out", option, why));
+  }
+}
+
+/// A mesh that is as fine as the simulation.
 ExitCode own_mesh(const GridArguments& a) {
-  std::vector<const char*> none{"--cells", "--method", "--kernel-size", "--tolerance", "--precision", "--compress"};
-  const bool octree = a.mesh == "octree";
-  if (octree) {
-    none.insert(none.end(), {"--centre", "--size", "--rotate", "--orient", "--subtract-bulk", "--allow-outside",
-                             "--sources", "--sfr-efficiency", "--memory", "--box", "--comoving", "--density"});
-  }
-  for (const char* option : none) {
-    if (!a.has(option)) continue;
-    throw Error(ExitCode::usage, fmt::format("{}: not an option for --mesh {}, which takes the {} as they are; leave "
-                                             "it out",
-                                             option, a.mesh, octree ? "leaves" : "gas elements"));
-  }
-  if (a.options.on_bad_cells == OnBadCells::floor) {
-    throw Error(ExitCode::usage, fmt::format("--on-bad-cells floor: not with --mesh {}; use drop", a.mesh));
-  }
   GridOptions options = a.options;
+  const std::string mesh = "not an option for --mesh " + a.mesh;
+  refuse_options(a, {"--cells", "--method", "--precision", "--compress"}, mesh);
+  if (a.mesh == "voronoi") {
+    refuse_options(a, {"--kernel-size", "--tolerance"}, mesh + ", which takes the gas elements as they are");
+    refuse_options(a, {"--refine-number", "--refine-mass"}, mesh);
+  } else {
+    refuse_options(a, {"--density"}, mesh);
+  }
+  const io::Snapshot snapshot(options.snapshot, options.read);
+  const bool has_leaves = snapshot.has("level"), particles = a.mesh == "octree" && !has_leaves;
+  if (a.mesh == "octree" && has_leaves) {
+    refuse_options(a,
+                   {"--centre", "--size", "--rotate", "--orient", "--subtract-bulk", "--allow-outside", "--memory",
+                    "--box", "--comoving", "--kernel-size", "--tolerance", "--refine-number", "--refine-mass"},
+                   mesh + " of a simulation that has leaves, which are taken as they are");
+  }
+  if (options.on_bad_cells == OnBadCells::floor && !(particles && options.density_floor)) {
+    throw Error(ExitCode::usage, fmt::format("--on-bad-cells floor: not with --mesh {}; {}use drop", a.mesh,
+                                             particles ? "give a --density-floor, or " : ""));
+  }
+  if (a.has("--refine-mass")) {
+    options.refine_mass = quantity(a.refine_mass, Dimension::mass, "--refine-mass");
+    if (!(*options.refine_mass > 0)) throw Error(ExitCode::usage, "--refine-mass: expected a mass above 0");
+    if (!a.has("--refine-number")) options.refine_number = std::numeric_limits<std::uint64_t>::max();
+  }
   options.density_of_cells = a.density == "mass";
-  print(octree ? grid_octree(options) : grid_voronoi(options));
+  print(particles            ? grid_particles(snapshot, options)
+        : a.mesh == "octree" ? grid_octree(snapshot, options)
+                             : grid_voronoi(options));
   return ExitCode::done;
 }
 
@@ -241,8 +262,9 @@ ExitCode grid(GridArguments& a, const comm::World& world) {
   const SignalGuard guard;
   // A cube is not read in parts: the first rank has all of it.
   if (!a.fields.empty()) return world.is_first() ? cube(a) : ExitCode::done;
-  if (a.mesh == "uniform" && a.has("--density")) {
-    throw Error(ExitCode::usage, "--density: is for --mesh voronoi; leave it out");
+  if (a.mesh == "uniform") {
+    refuse_options(a, {"--density"}, "is for --mesh voronoi");
+    refuse_options(a, {"--refine-number", "--refine-mass"}, "is for --mesh octree");
   }
   if (a.mesh != "uniform") return world.is_first() ? own_mesh(a) : ExitCode::done;
   if (!world.is_alone()) {
@@ -346,8 +368,14 @@ void add_grid(CLI::App& app, Action& action) {
   command->add_option("SNAPSHOT", o.snapshot, "snapshot: a file, any file of a split snapshot, or its directory")
       ->required();
   add_choice(*command, "--mesh", arguments->mesh, {"uniform", "octree", "voronoi"},
-             "uniform: cubic cells; octree: the leaves of a RAMSES output as they are; voronoi: the gas elements of "
-             "any other as sites of a Voronoi mesh (default: uniform)");
+             "uniform: cubic cells; octree: the leaves of a RAMSES output as they are, of any other leaves that are as "
+             "fine as its gas; voronoi: the gas elements as sites of a Voronoi mesh (default: uniform)");
+  command
+      ->add_option("--refine-number", o.refine_number,
+                   "--mesh octree: a leaf with more gas elements is split (default: 8)")
+      ->check(CLI::Range(std::uint64_t(1), std::uint64_t(1000000000)));
+  command->add_option("--refine-mass", arguments->refine_mass,
+                      "--mesh octree: a leaf with more mass is split, in place of the number: \"1e5 Msun\"");
   add_choice(*command, "--density", arguments->density, {"snapshot", "mass"},
              "--mesh voronoi: the density of the snapshot, or mass over the volume of the cell (default: snapshot)");
   command->add_option("-o,--output", o.output, "grid file (.h5, .hdf5 or .zarr)")->check(file_name());

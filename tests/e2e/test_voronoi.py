@@ -380,7 +380,7 @@ class Files(Case):
             config["limits"] = {"max_scatterings": 10}
             done_run = thor("check", self.write(config), cwd=self.folder)
             self.assertEqual(done_run.returncode, 0, done_run.stderr)
-        for words in (("--mesh", "octree"), ("--density", "mass"), ("--mesh", "voronoi", "--cells", "8")):
+        for words in (("--density", "mass"), ("--mesh", "voronoi", "--cells", "8")):
             self.assertEqual(thor("grid", "snapshot.hdf5", "--overwrite", "-o", "sites.h5", *words, cwd=self.folder).returncode, USAGE, words)
 
     def test_info_check_and_domains(self):

@@ -55,6 +55,7 @@ constexpr Unit units[] = {
     {"cm**2", Dimension::area, 1, false},
     {"u", Dimension::mass, constants::m_u},
     {"g", Dimension::mass, 1},
+    {"Msun", Dimension::mass, solar_mass},
     {"arcsec", Dimension::angle, constants::pi / 648000},
     {"arcmin", Dimension::angle, constants::pi / 10800},
     {"deg", Dimension::angle, constants::pi / 180},

@@ -6,6 +6,8 @@
 /// Units exist only in input and output: text such as "10 kpc" becomes a number in cgs here.
 namespace thor {
 
+inline constexpr double solar_mass = 1.98841e33;  ///< [g], GM of IAU 2015 B3 with G of CODATA 2018
+
 enum class Dimension {
   none,            ///< a plain number
   length,          ///< [cm]

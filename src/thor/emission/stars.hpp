@@ -1,10 +1,11 @@
 #pragma once
+#include "thor/core/units.hpp"
 
 /// Lyα luminosity from the ionising light of stars. Sources: docs/emission.md.
 namespace thor::emission {
 
-inline constexpr double solar_mass = 1.98841e33;  ///< [g], GM of IAU 2015 B3 with G of CODATA 2018
-inline constexpr double year = 3.15576e7;         ///< [s], Julian
+using thor::solar_mass;
+inline constexpr double year = 3.15576e7;  ///< [s], Julian
 
 /// Rate of hydrogen-ionising photons from a coeval population of this initial mass [1/s]; cgs, metallicity as mass
 /// fraction. BPASS 2.2 (Stanway & Eldridge 2018) with binaries: logarithms are interpolated linearly in those of age

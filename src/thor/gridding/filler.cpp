@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
+#include "thor/gridding/census.hpp"
 #include "thor/gridding/plan/survey.hpp"
 
 namespace thor::gridding {
 namespace {
-
-void refuse_bad_cells(const Job& job, const Defects& bad) {
-  if (job.options.on_bad_cells != OnBadCells::error || bad.total() == 0) return;
-  refuse(job, fmt::format("{} gas elements have impossible values:\n{}--on-bad-cells drop skips them, "
-                          "--on-bad-cells floor replaces zero and negative values by floors and skips the rest",
-                          bad.total(), bad.describe()));
-}
 
 void refuse_wide_kernels(const Job& job, const Particles& particles) {
   const auto widest = std::max_element(particles.radius.begin(), particles.radius.end());
@@ -23,19 +17,6 @@ void refuse_wide_kernels(const Job& job, const Particles& particles) {
          fmt::format("the kernel of a gas element is {:.3g} cells wide, more than {:.0g}: the cells are too small for "
                      "this snapshot (a larger --size, fewer --cells, or --method nearest), or its density is wrong",
                      2 * *widest, 2 * widest_kernel));
-}
-
-std::string describe_clamped(const GasModel& model) {
-  std::string out;
-  if (model.ionization && model.ionization->clamped() > 0) {
-    out = fmt::format("ionisation   {} look-ups beyond the table took the value at its edge\n",
-                      model.ionization->clamped());
-  }
-  if (model.table && model.table->clamped() > 0) {
-    out +=
-        fmt::format("ion table    {} look-ups beyond the table took the value at its edge\n", model.table->clamped());
-  }
-  return out;
 }
 
 }  // namespace
@@ -66,7 +47,6 @@ void Filler::count_all(CellSums<T>& sums, Sources& sources) {
     show(sums.layers(), block.count);
   });
   refuse_bad_cells(job_, census_.defects());
-  clamped_ = describe_clamped(job_.gas.model);
 }
 
 /// For a rank that counts nothing, but needs the elements.

@@ -17,8 +17,7 @@ class Filler {
   template <class T>
   void fill(CellSums<T>& sums, Sources& sources);
 
-  const Gatherer& census() const { return census_; }       ///< what was counted
-  const std::string& clamped() const { return clamped_; }  ///< look-ups beyond tables, in words
+  const Gatherer& census() const { return census_; }  ///< what was counted
 
  private:
   template <class T>
@@ -35,7 +34,6 @@ class Filler {
   NearestSampler sampler_;
   std::uint64_t done_ = 0;
   bool filled_ = false;  ///< some slab
-  std::string clamped_;
 };
 
 }  // namespace thor::gridding

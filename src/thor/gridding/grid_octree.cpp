@@ -7,8 +7,8 @@
 #include <map>
 
 #include "thor/core/memory.hpp"
-#include "thor/gridding/filler.hpp"
 #include "thor/gridding/grid_columns.hpp"
+#include "thor/gridding/job.hpp"
 #include "thor/gridding/plan/plan.hpp"
 #include "thor/gridding/plan/survey.hpp"
 #include "thor/io/array/output.hpp"
@@ -41,13 +41,7 @@ std::string describe(const io::Snapshot& snapshot, const Leaves& leaves, const G
 
 }  // namespace
 
-std::string grid_octree(const GridOptions& options) {
-  const io::Snapshot snapshot(options.snapshot, options.read);
-  if (!snapshot.has("level")) {
-    throw Error(ExitCode::usage, fmt::format("--mesh octree: {} has no leaves, as outputs of RAMSES have: use --mesh "
-                                             "uniform or voronoi",
-                                             options.snapshot));
-  }
+std::string grid_octree(const io::Snapshot& snapshot, const GridOptions& options) {
   const GasOptions gas = plan_gas(snapshot, options);
   if (!options.quiet) {
     for (const auto& line : describe_gas(snapshot, options, gas)) message("thor: {}\n", line);
@@ -63,6 +57,12 @@ std::string grid_octree(const GridOptions& options) {
   if (options.dry_run) return fmt::format("leaves       {}, which take {}\n", snapshot.gas_count(), size_text(bytes));
   for (const auto& input : snapshot.files()) io::detail::require_apart(options.output, input);
   io::ArrayOutput file(options.output, options.overwrite);
+  const GridRegion region = choose_region(snapshot, options.region);
+  std::vector<std::string> warnings;
+  const Job job{options, snapshot, region, gas, warnings};
+  Sources sources;
+  find_sources(job, sources);
+  refuse_bad_sources(job, sources);
   Leaves leaves;
   snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
     for (std::size_t i = 0; i < block.count; ++i) {
@@ -79,10 +79,12 @@ std::string grid_octree(const GridOptions& options) {
   for (std::size_t k = 0; k < 3; ++k) {
     file.write(std::string("/") + "xyz"[k], leaves.at[k], "", "its number among leaves of its level");
   }
-  const std::vector<std::string> names = columns.write(file);
+  std::vector<std::string> names = columns.write(file);
+  write_sources(file, sources, options.sources);
+  if (options.sources != SourceKind::none && sources.count() > 0) names.emplace_back("sources");
   file.commit(options.overwrite);
   const std::string wrote = fmt::format("wrote {}: {}\n", options.output, fmt::join(names, ", "));
-  return options.quiet ? wrote : describe(snapshot, leaves, columns) + wrote;
+  return options.quiet ? wrote : describe(snapshot, leaves, columns) + describe_sources(options, sources) + wrote;
 }
 
 }  // namespace thor::gridding

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "thor/core/cosmology.hpp"
-#include "thor/emission/stars.hpp"
+#include "thor/gridding/census.hpp"
 #include "thor/gridding/deposit/cell_values.hpp"
 #include "thor/gridding/filler.hpp"
 #include "thor/gridding/grid_file.hpp"
@@ -19,53 +19,6 @@
 
 namespace thor::gridding {
 namespace {
-
-std::string describe_gas_found(const Job& job, const Gatherer& gatherer, std::uint64_t empty) {
-  const Totals& t = gatherer.totals();
-  const Defects& bad = gatherer.defects();
-  std::string out = fmt::format("gas elements {}\n", t.elements);
-  if (t.star_forming > 0) {
-    out +=
-        fmt::format("star-forming {} gas elements, with {:.3g} of the mass and {:.3g} of the HI: {}\n", t.star_forming,
-                    t.star_forming_mass_share(), t.star_forming_HI_share(), describe_star_forming(job.gas.model));
-  }
-  if (t.beyond > 0 && job.region.frame.wraps) {
-    out += fmt::format("wrapped      {} gas elements with coordinates beyond the box\n", t.beyond);
-  }
-  if (bad.total() > 0) {
-    out += fmt::format("bad cells    {}: {} skipped with a mass of {:.6g} Msun, {} set to a floor\n{}", bad.total(),
-                       bad.dropped, bad.mass_dropped / emission::solar_mass, bad.floored, bad.describe());
-  }
-  return out +
-         fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, job.region.lattice.count(), empty_temperature);
-}
-
-/// Warns of what is suspicious but no error.
-void warn_of(const Job& job, const Totals& t, const std::vector<double>& gridded) {
-  if (t.beyond > t.elements / 10) {
-    job.warn(
-        fmt::format("{} of {} gas elements have coordinates beyond the box of {:.6g} kpc: is that its size (--box)?",
-                    t.beyond, t.elements, job.region.frame.box[0] / (1e3 * constants::pc)));
-  }
-  const FieldList& fields = job.gas.fields;
-  for (int s = 0; s < fields.species(); ++s) {
-    if (gridded[std::size_t(fields.number_of(s))] > 0) continue;
-    job.warn(fmt::format("there is no {} in the grid: its line is not absorbed anywhere", fields.species_name(s)));
-  }
-}
-
-/// Compares the sums over the grid with the gas of the snapshot.
-Budget settle(const Job& job, const Totals& totals, const std::vector<double>& gridded) {
-  const GridOptions& o = job.options;
-  if (gridded[mass] == 0) refuse(job, "no gas in the region: check --centre and --size");
-  Budget budget = make_budget(totals, gridded, job.gas.fields);
-  if (o.method == Method::kernel && !(budget.worst() <= o.tolerance)) {
-    refuse(job, fmt::format("the grid does not conserve its input to {:.1e} (--tolerance): {} is off by {:.1e}\n{}",
-                            o.tolerance, budget.worst_total(), budget.worst(), budget.to_text()));
-  }
-  warn_of(job, totals, gridded);
-  return budget;
-}
 
 void write_head(const Job& job, io::ArrayOutput& file) {
   const io::SnapshotHeader& header = job.snapshot.header();
@@ -141,8 +94,9 @@ std::string run(const Job& job, const comm::World& world, const MemoryPlan& memo
   if (o.sources != SourceKind::none && sources.count() > 0) written.push_back("sources");
   std::string wrote = describe_file(o.output, lattice, written);
   if (o.quiet) return wrote;
-  return describe_gas_found(job, census, empty) + filler.clamped() + describe_sources(o, sources) + budget.to_text() +
-         wrote;
+  return describe_gas_found(job, census) +
+         fmt::format("empty cells  {} of {}, set to {:.0e} K\n", empty, lattice.count(), empty_temperature) +
+         describe_clamped(job.gas.model) + describe_sources(o, sources) + budget.to_text() + wrote;
 }
 
 /// Collective: the memory of a rank, in slabs that all agree on.

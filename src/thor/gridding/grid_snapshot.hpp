@@ -43,6 +43,8 @@ struct GridOptions {
   std::optional<double> memory;  ///< largest memory of the plan [bytes]; std::nullopt: what is available
   int threads = 1, compression = 0;
   bool overwrite = false, dry_run = false, quiet = false;
+  std::uint64_t refine_number = 8;     ///< --mesh octree of particles: a leaf with more gas elements is split,
+  std::optional<double> refine_mass;   ///< or with more mass [g]
   bool density_of_cells = false;       ///< --mesh voronoi: mass over volume, in place of the density of the snapshot
   const comm::World* world = nullptr;  ///< ranks that share the slabs; null: this process alone
   ProgressMode progress = ProgressMode::automatic;

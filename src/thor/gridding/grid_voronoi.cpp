@@ -10,8 +10,8 @@
 
 #include "thor/core/memory.hpp"
 #include "thor/datasets/voronoi_mesh_builder.hpp"
+#include "thor/gridding/cube.hpp"
 #include "thor/gridding/grid_columns.hpp"
-#include "thor/gridding/job.hpp"
 #include "thor/gridding/plan/plan.hpp"
 #include "thor/gridding/plan/survey.hpp"
 #include "thor/io/partial.hpp"
@@ -21,34 +21,6 @@ namespace {
 
 /// While the mesh is built, a site takes this many bytes.
 constexpr double bytes_of_site = 1200;
-
-/// A cube, open or the whole periodic box, with its middle in the origin.
-struct Cube {
-  double side;
-  bool periodic;
-};
-Cube cube_of(const Lattice& lattice) {
-  const auto [least, most] = std::ranges::minmax(lattice.cells);
-  if (least != most) {
-    throw Error(ExitCode::usage, fmt::format("--size: a Voronoi mesh fills a cube, not {} x {} x {} kpc: give one side",
-                                             lattice.cell * double(lattice.cells[0]) / (1e3 * constants::pc),
-                                             lattice.cell * double(lattice.cells[1]) / (1e3 * constants::pc),
-                                             lattice.cell * double(lattice.cells[2]) / (1e3 * constants::pc)));
-  }
-  return {lattice.cell * double(lattice.cells[0]), lattice.periodic};
-}
-
-/// The place of a gas element in the cube; outside: nowhere.
-std::optional<Vector> place_of(const io::GasBlock& block, std::size_t i, const Job& job, const Cube& cube) {
-  const double half = 0.5 * cube.side;
-  Vector x = job.region.frame.rotation * job.region.frame.from_centre(vector_at(block.position, i));
-  if (!std::isfinite(x[0] + x[1] + x[2])) refuse(job, "a gas element has no position");
-  if (cube.periodic) {
-    for (double& k : x) k = std::clamp(k - cube.side * std::round(k / cube.side), -half, half);
-  }
-  if (std::ranges::any_of(x, [&](double k) { return !(k >= -half && k <= half); })) return {};
-  return x;
-}
 
 /// The mesh of the sites inside of the cube.
 struct Mesh {
@@ -65,7 +37,7 @@ Mesh build_mesh(const Job& job, const Cube& cube, const std::function<void(std::
   Mesh mesh;
   job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& block) {
     for (std::size_t i = 0; i < block.count; ++i) {
-      if (const auto x = place_of(block, i, job, cube)) {
+      if (const auto x = place_in_cube(block, i, job, cube)) {
         mesh.at.push_back({(*x)[0], (*x)[1], (*x)[2]}), mesh.mass.push_back(block.mass[i]);
       }
     }
@@ -92,7 +64,7 @@ GasColumns read_gas(const Job& job, const Cube& cube, const Mesh& mesh, Sources&
   job.snapshot.for_each_gas(block_size, [&](const io::GasBlock& given) {
     io::GasBlock block = given;
     for (std::size_t i = 0; i < block.count; ++i) {
-      if (!place_of(block, i, job, cube)) continue;
+      if (!place_in_cube(block, i, job, cube)) continue;
       const std::int64_t cell = mesh.cell_of(site++);
       if (cell < 0) continue;
       if (o.density_of_cells) {
