@@ -44,10 +44,11 @@ double available_memory(int processes) {
 
 void prefer_large_pages([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  const auto page = std::uintptr_t(sysconf(_SC_PAGESIZE)), address = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t first = (address + page - 1) / page * page, end = (address + bytes) / page * page;
-  constexpr std::uintptr_t large = 1 << 21;
-  if (end >= first + large) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  const auto page = std::size_t(sysconf(_SC_PAGESIZE)), large = std::size_t(1) << 21;
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
+  if (bytes < before + large) return;
+  madvise(const_cast<std::byte*>(static_cast<const std::byte*>(memory)) + before, (bytes - before) / page * page,
+          MADV_HUGEPAGE);
 #endif
 }
 

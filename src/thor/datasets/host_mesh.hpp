@@ -36,6 +36,8 @@ class HostMesh {
   virtual Position low() const = 0;                    ///< the corner of the box around the whole mesh,
   virtual Position sides() const = 0;                  ///< and its sides
   virtual bool periodic() const = 0;
+  /// Memory on the host, beside the gas [bytes].
+  virtual double bytes() const { return 0; }
 
   /// None: outside, also of a periodic box.
   virtual std::optional<Site> locate(const Position& position) const = 0;

@@ -29,6 +29,7 @@ class OctreeMesh : public HostMesh {
   Position low() const override;
   Position sides() const override;
   bool periodic() const override { return box_.periodic; }
+  double bytes() const override { return double(tree_->bytes()) + 17 * double(tree_->leaves()); }
   std::optional<Site> locate(const Position& position) const override;
   std::vector<std::optional<Site>> copies(const Position& position) const override;
   void check_field(const io::Input& file, const std::string& field) const override;

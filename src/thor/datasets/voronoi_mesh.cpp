@@ -179,6 +179,10 @@ double VoronoiMesh::bytes_of_cell() const {
   return (64. * double(lines_.size()) + 4. * double(ends_.size() + table_.size())) / double(cells()) + 48;
 }
 
+double VoronoiMesh::bytes() const {
+  return (bytes_of_cell() + 16) * double(cells()) + 4 * double(cell_of_.size());
+}
+
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
   Position found = low();
   for (std::size_t k = 0; k < 3; ++k) found[k] += sites_[3 * std::size_t(place[0]) + k];

@@ -33,6 +33,7 @@ class VoronoiMesh : public HostMesh {
   Position low() const override;
   Position sides() const override { return {box_.size / unit_, box_.size / unit_, box_.size / unit_}; }
   bool periodic() const override { return box_.periodic; }
+  double bytes() const override;
   std::optional<Site> locate(const Position& position) const override;
   std::vector<std::optional<Site>> copies(const Position& position) const override;
   void check_field(const io::Input& file, const std::string& field) const override;

@@ -82,7 +82,7 @@ void check_sites(const std::string& name, const std::vector<Point>& sites, const
   const Point& p = sites[first];
   throw Error(ExitCode::input,
               fmt::format("{}: site {} at {} {} {} is not inside the box, which is from {} {} {} to {} {} {}; {} of {} "
-                          "sites are not",
+                          "sites are not: check their units, box_size and origin_x, _y and _z",
                           name, first, p[0], p[1], p[2], low[0], low[1], low[2], low[0] + size[0], low[1] + size[1],
                           low[2] + size[2], bad, sites.size()));
 }

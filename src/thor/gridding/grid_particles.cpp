@@ -170,7 +170,7 @@ std::string grid_particles(const io::Snapshot& snapshot, const GridOptions& opti
   std::vector<std::string> names;
   for (const CellArray& array : cell_arrays(gas.fields)) names.push_back(array.name);
   if (options.sources != SourceKind::none && sources.count() > 0) names.emplace_back("sources");
-  const std::string wrote =
+  std::string wrote =
       fmt::format("wrote        {}: {} leaves with {}\n", options.output, tree.leaves(), fmt::join(names, ", "));
   if (options.quiet) return wrote;
   return describe_leaves(tree, cube) + describe_gas_found(job, census) +

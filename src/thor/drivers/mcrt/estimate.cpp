@@ -149,6 +149,7 @@ Estimate estimate(const config::Config& config, const Setup& setup, const cpu::O
   e.memory = 6e7 + 8. * double(tally.own) * options.threads +
              config::memory_of(config.outputs, config.until.has_value()) + 65536. * 2 * row;
   if (const auto& cells = setup.medium.cells) {
+    e.memory += setup.medium.mesh->bytes();
     e.memory += double(cells->cells()) * (cells->layout().bytes_at_most() + 4);  // plus a float for the light of each
   }
   for (const auto& list : setup.emitter.lists) {

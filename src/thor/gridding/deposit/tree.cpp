@@ -167,7 +167,7 @@ std::vector<double> TreeSums::add(const Particles& particles, int threads) {
     }
   });
   // Each leaf is added to by one thread, in the order of the particles.
-  const auto parts = std::size_t(4 * threads), leaves = std::size_t(tree_.leaves());
+  const std::size_t parts = 4 * std::size_t(threads), leaves = std::size_t(tree_.leaves());
   parallel_for(threads, parts, 1, [&](std::size_t part, std::size_t) {
     const std::size_t low = leaves * part / parts, high = leaves * (part + 1) / parts;
     for (const std::vector<Share>& shares : pieces) {
