@@ -17,6 +17,8 @@ namespace {
 
 constexpr double seconds_of_site = 40e-6;  ///< on one thread, of clumped sites
 
+constexpr std::int32_t no_face = -7;  // what no photon is beside; walls are -1 to -6
+
 /// The way from one of the sites to the one behind a face, or to its mirror image behind a wall [cm].
 std::array<double, 3> way_behind(const VoronoiFaces& built, const MeshBox& box, std::size_t cell,
                                  const VoronoiFaces::Face& face) {
@@ -113,7 +115,7 @@ void VoronoiMesh::keep(const VoronoiFaces& built) {
   }
   lines_.reserve(std::size_t(lines));
   prefer_large_pages(lines_.data(), lines_.capacity() * sizeof(FourFaces));
-  lines_.assign(std::size_t(lines), {{}, {}, {}, {-1, -1, -1, -1}});
+  lines_.assign(std::size_t(lines), {{}, {}, {}, {no_face, no_face, no_face, no_face}});
   const auto is_first = [&](std::size_t old, const VoronoiFaces::Face& face) {
     const auto other = std::size_t(face.cell);
     return face.cell < 0 || other > old || (other == old && face.image > 0);
@@ -179,9 +181,7 @@ double VoronoiMesh::bytes_of_cell() const {
   return (64. * double(lines_.size()) + 4. * double(ends_.size() + table_.size())) / double(cells()) + 48;
 }
 
-double VoronoiMesh::bytes() const {
-  return (bytes_of_cell() + 16) * double(cells()) + 4 * double(cell_of_.size());
-}
+double VoronoiMesh::bytes() const { return (bytes_of_cell() + 16) * double(cells()) + 4 * double(cell_of_.size()); }
 
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
   Position found = low();

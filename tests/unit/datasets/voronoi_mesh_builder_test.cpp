@@ -418,7 +418,9 @@ TEST(VoronoiMeshBuilder, RefusesBadInput) {
   EXPECT_EQ(error_of({"", good}), "none");
   EXPECT_EQ(error_of({"", {}}), "test: there are no sites");
   EXPECT_EQ(error_of({"", {{0.5, 0.5, 0.5}, {0.5, 1.5, 0.5}, {-1, 0, 0}}}),
-            "test: site 1 at 0.5 1.5 0.5 is not inside the box, which is from 0 0 0 to 1 1 1; 2 of 3 sites are not");
+            "test: site 1 at 0.5 1.5 0.5 is not inside the box, which is from 0 0 0 to 1 1 1; 2 of 3 sites are not: "
+            "check their units, box_size and "
+            "origin_x, _y and _z");
   for (const double bad : {nan, infinity, -infinity, -1e-9, 1 + 1e-9}) {
     EXPECT_NE(error_of({"", {{0.5, 0.5, bad}}}).find("site 0 "), std::string::npos) << bad;
     EXPECT_NE(error_of({"", {{0.5, 0.5, bad}}}, true).find("site 0 "), std::string::npos) << bad;
