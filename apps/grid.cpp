@@ -231,9 +231,11 @@ ExitCode own_mesh(const GridArguments& a) {
   const io::Snapshot snapshot(options.snapshot, options.read);
   const bool has_leaves = snapshot.has("level"), particles = a.mesh == "octree" && !has_leaves;
   if (a.mesh == "octree" && has_leaves) {
-    refuse_options(a,
-                   {"--centre", "--size", "--rotate", "--orient", "--subtract-bulk", "--allow-outside", "--memory",
-                    "--box", "--comoving", "--kernel-size", "--tolerance", "--refine-number", "--refine-mass"},
+    refuse_options(a, {"--centre",          "--size",          "--rotate",      "--orient",    "--subtract-bulk",
+                       "--allow-outside",   "--memory",        "--box",         "--comoving",  "--kernel-size",
+                       "--tolerance",       "--refine-number", "--refine-mass", "--redshift",  "--hubble",
+                       "--omega-m",         "--omega-lambda",  "--unit-length", "--unit-mass", "--unit-velocity",
+                       "--assume-tng-units"},
                    mesh + " of a simulation that has leaves, which are taken as they are");
   }
   if (options.on_bad_cells == OnBadCells::floor && !(particles && options.density_floor)) {
@@ -241,9 +243,10 @@ ExitCode own_mesh(const GridArguments& a) {
                                              particles ? "give a --density-floor, or " : ""));
   }
   if (a.has("--refine-mass")) {
+    refuse_options(a, {"--refine-number"}, "not with --refine-mass");
     options.refine_mass = quantity(a.refine_mass, Dimension::mass, "--refine-mass");
     if (!(*options.refine_mass > 0)) throw Error(ExitCode::usage, "--refine-mass: expected a mass above 0");
-    if (!a.has("--refine-number")) options.refine_number = std::numeric_limits<std::uint64_t>::max();
+    options.refine_number = std::numeric_limits<std::uint64_t>::max();
   }
   options.density_of_cells = a.density == "mass";
   print(particles            ? grid_particles(snapshot, options)

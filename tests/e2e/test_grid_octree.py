@@ -130,6 +130,17 @@ class Octrees(GridCase):
         self.assertLess(right.max(), 0.3)
         self.assertGreater(np.median(wrong), 2 * np.median(right))
 
+    def test_regions_within_wide_kernels(self):
+        """A region that is smaller than the kernels in it has the mass that a uniform grid has."""
+        snapshot = self.snapshot(count=500)
+        for size in ("0.5 kpc", "1 kpc"):
+            path = self.grid(snapshot, "--overwrite", *OCTREE, "--centre", "densest", "--size", size)
+            with h5py.File(path) as file:
+                found = file["gridding/totals/mass"].attrs["gridded"]
+            path = self.grid(snapshot, "--overwrite", *AS_IT_IS, "--sources", "none", "--centre", "densest", "--size", size, "--cells", 32)
+            with h5py.File(path) as file:
+                self.assertAlmostEqual(found / file["gridding/totals/mass"].attrs["gridded"], 1, delta=0.03)
+
     def test_the_file_does_not_depend_on_threads(self):
         snapshot = self.snapshot()
         one, three = (self.grid(snapshot, *OCTREE, "--threads", t, output=f"{t}.h5") for t in (1, 3))
@@ -158,7 +169,7 @@ class Octrees(GridCase):
         snapshot = self.snapshot(count=300)
         for words, code, expected in ((("--cells", "8"), USAGE, "--cells"), (("--method", "nearest"), USAGE, "--method"),
                                       (("--refine-number", "0"), USAGE, "--refine-number"), (("--refine-mass", "-1 Msun"), USAGE, "--refine-mass"),
-                                      (("--refine-mass", "3 kpc"), USAGE, "--refine-mass"), (("--density", "mass"), USAGE, "--density"),
+                                      (("--refine-mass", "3 kpc"), USAGE, "--refine-mass"), (("--refine-number", "3", "--refine-mass", "1 Msun"), USAGE, "not with --refine-mass"), (("--density", "mass"), USAGE, "--density"),
                                       (("--on-bad-cells", "floor"), USAGE, "--density-floor"), (("--size", "1 kpc, 2 kpc, 1 kpc", "--boundary", "open"), USAGE, "a cube"),
                                       (("--centre", "100 kpc, 100 kpc, 100 kpc", "--size", "1 pc", "--boundary", "open"), INPUT, "no gas in the region"),
                                       (("--memory", "0.01 MB"), INPUT, "--refine-number")):

@@ -132,6 +132,26 @@ class Photons(Case):
             self.assertLess(abs(found[1][0] - found[0][0]), found[0][1])
             self.assertLess(abs(found[2][0] - found[0][0]), 3 * found[0][1])
 
+    def test_jumps_beside_each_wall(self):
+        """Photons that start beside a wall of thick gas leave through it as they do from a grid, at places that there are, and in no
+        more steps than faces cost: a grid of equal cells jumps across them."""
+        write_grid(self.folder / "grid.h5", {k: np.full((2, 2, 2), v[0]) for k, v in self.uniform(1, density=1e-3).items()})
+        write_sites(self.folder / "sites.h5", lattice(2), self.uniform(8, density=1e-3))
+        for axis in range(3):
+            for side in (-1, 1):
+                position = ["0 kpc"] * 3
+                position[axis] = f"{0.49 * side} kpc"
+                more = {"acceleration": {"jumps": True}, "generators": [{"type": "point", "position": position, "photons": 1000}]}
+                with self.subTest(position):
+                    found = []
+                    for kind, name in (("uniform_grid", "grid"), ("voronoi", "sites")):
+                        out = self.run_thor(model(kind, self.folder / f"{name}.h5", dust=False, **copy.deepcopy(more)))
+                        p = self.photons(out)
+                        self.assertTrue(np.isfinite(p["position"]).all())
+                        found.append((np.mean(p["direction"][:, axis] * side > 0.5), self.summary(out)["steps"]))
+                    self.assertLess(abs(found[1][0] - found[0][0]), 4 * 0.71 / np.sqrt(1000))
+                    self.assertLess(found[1][1], 150 * found[0][1])
+
     def test_jumps_and_observers(self):
         rng = np.random.default_rng(6)
         sites = clumped(rng, 300, sigma=0.1)

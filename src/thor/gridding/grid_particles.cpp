@@ -51,7 +51,9 @@ OctreeTree build_tree(const Job& job, const Cube& cube, Progress& progress, std:
     require_room(o, bytes_of_element * double(places.size()), fmt::format("{} gas elements", places.size()));
     progress.update(done += block.count);
   });
-  if (places.empty()) refuse(job, "no gas in the region: check --centre and --size");
+  if (places.empty()) {
+    refuse(job, "no gas in the region that has its centre there: check --centre and --size, or use --mesh uniform");
+  }
   const Refinement rule{o.refine_number, o.refine_mass.value_or(std::numeric_limits<double>::infinity())};
   const std::vector<OctreeLeaf> leaves = refine(places, masses, rule);
   require_room(o, (bytes_of_leaf + bytes_of_sums(job.gas.fields)) * double(leaves.size()),
@@ -121,7 +123,8 @@ std::string grid_particles(const io::Snapshot& snapshot, const GridOptions& opti
   const Cube cube = cube_of(choose_lattice(snapshot.header(), options.region));
   if (options.dry_run) {
     const double bytes = (bytes_of_element + bytes_of_leaf + bytes_of_sums(gas.fields)) * double(snapshot.gas_count());
-    return fmt::format("leaves       about as many as gas elements, {}, or fewer; so many take {}\n",
+    if (options.memory) require_room(options, bytes, fmt::format("{} gas elements", snapshot.gas_count()));
+    return fmt::format("leaves       fewer than gas elements, {}, where those are not in pairs; so many take {}\n",
                        snapshot.gas_count(), size_text(bytes));
   }
   GridRegion region = choose_region(snapshot, options.region);

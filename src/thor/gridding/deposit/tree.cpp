@@ -48,11 +48,22 @@ void split(const Sorted& sorted, const Refinement& rule, std::size_t first, std:
 
 constexpr std::size_t most_places = 4096;
 
-/// Places that follow the spline of radius 1 and have equal shares of it, so that this is so for any number of them one
-/// after the other: the additive sequence of Roberts (2018), whose steps are the powers of the inverse of the root of
-/// x^4 = x + 1.
-std::vector<std::array<float, 3>> places_of_spline() {
+/// Places from 0 to 1 along each axis, of which any number one after the other are spread evenly: the additive sequence
+/// of Roberts (2018), whose steps are the powers of the inverse of the root of x^4 = x + 1.
+std::vector<std::array<double, 3>> places_of_cube() {
   constexpr double root = 1.2207440846057596;
+  std::vector<std::array<double, 3>> places(most_places);
+  for (std::size_t i = 0; i < most_places; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double x = 0.5 + double(i + 1) * std::pow(root, -double(k + 1));
+      places[i][k] = x - std::floor(x);
+    }
+  }
+  return places;
+}
+
+/// The same, of the spline of radius 1: they follow it, and have equal shares.
+std::vector<std::array<float, 3>> places_of_spline() {
   constexpr std::size_t steps = 4096;
   std::vector<double> within(steps + 1, 0.);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -60,16 +71,12 @@ std::vector<std::array<float, 3>> places_of_spline() {
     within[i + 1] = within[i] + spline(q) * q * q;
   }
   std::vector<std::array<float, 3>> places;
-  for (std::size_t i = 0; i < most_places; ++i) {
-    const auto number = [&](int k) {
-      const double x = 0.5 + double(i + 1) * std::pow(root, -k);
-      return x - std::floor(x);
-    };
-    const double share = number(1) * within[steps];
+  for (const std::array<double, 3>& number : places_of_cube()) {
+    const double share = number[0] * within[steps];
     const auto above = std::upper_bound(within.begin(), within.end() - 1, share);
     const double step = *above - *(above - 1);
     const double q = (double(above - within.begin()) - (step > 0 ? (*above - share) / step : 0)) / steps;
-    const double mu = 2 * number(2) - 1, phi = 2 * constants::pi * number(3), s = std::sqrt(1 - mu * mu);
+    const double mu = 2 * number[1] - 1, phi = 2 * constants::pi * number[2], s = std::sqrt(1 - mu * mu);
     places.push_back({float(q * s * std::cos(phi)), float(q * s * std::sin(phi)), float(q * mu)});
   }
   return places;
@@ -112,8 +119,7 @@ std::int64_t TreeSums::leaf_at(const std::array<double, 3>& place) const {
   return thor::view<double>(view_).find<double>(at[0], at[1], at[2]).leaf;
 }
 
-void TreeSums::spread(const Particles& particles, std::size_t i, std::vector<std::int64_t>& found,
-                      std::vector<Share>& shares) const {
+void TreeSums::spread(const Particles& particles, std::size_t i, Found& found, std::vector<Share>& shares) const {
   const double radius = particles.radius[i];
   std::array<double, 3> centre{}, near{};
   for (std::size_t k = 0; k < 3; ++k) {
@@ -130,26 +136,55 @@ void TreeSums::spread(const Particles& particles, std::size_t i, std::vector<std
   }
   const auto particle = std::uint32_t(i);
   if (within) return shares.push_back({std::uint32_t(leaf), particle, 1});
-  // So many for each leaf of this size that fits in the kernel.
-  constexpr std::size_t fewest = 256, of_leaf = 96;
-  const double wanted = of_leaf * 4.2 * std::pow(radius / width, 3);
-  const std::size_t count = std::bit_ceil(std::size_t(std::clamp(wanted, double(fewest), double(most_places))));
-  static const std::vector<std::array<float, 3>> all = places_of_spline();
-  const std::size_t start =
-      mix64(std::bit_cast<std::uint64_t>(centre[0]) ^ mix64(std::bit_cast<std::uint64_t>(centre[1])));
   found.clear();
-  for (std::size_t n = 0; n < count; ++n) {
-    const std::array<float, 3>& way = all[(start + n) % most_places];
-    std::array<double, 3> place{};
-    for (std::size_t k = 0; k < 3; ++k) place[k] = centre[k] + radius * double(way[k]);
-    if (const std::int64_t there = leaf_at(place); there >= 0) found.push_back(there);
+  if (!is_mostly_outside(centre, radius, found)) {
+    // So many for each leaf of this size that fits in the kernel.
+    constexpr std::size_t fewest = 256, of_leaf = 96;
+    const double wanted = of_leaf * 4.2 * std::pow(radius / width, 3);
+    const std::size_t count = std::bit_ceil(std::size_t(std::clamp(wanted, double(fewest), double(most_places))));
+    static const std::vector<std::array<float, 3>> all = places_of_spline();
+    const std::size_t start =
+        mix64(std::bit_cast<std::uint64_t>(centre[0]) ^ mix64(std::bit_cast<std::uint64_t>(centre[1])));
+    for (std::size_t n = 0; n < count; ++n) {
+      const std::array<float, 3>& way = all[(start + n) % most_places];
+      std::array<double, 3> place{};
+      for (std::size_t k = 0; k < 3; ++k) place[k] = centre[k] + radius * double(way[k]);
+      if (const std::int64_t there = leaf_at(place); there >= 0) found.emplace_back(there, 1 / double(count));
+    }
   }
   std::ranges::sort(found);
   for (std::size_t n = 0; n < found.size();) {
-    const auto next = std::size_t(std::upper_bound(found.begin(), found.end(), found[n]) - found.begin());
-    shares.push_back({std::uint32_t(found[n]), particle, double(next - n) / double(count)});
-    n = next;
+    Share share{std::uint32_t(found[n].first), particle, 0};
+    for (; n < found.size() && std::uint32_t(found[n].first) == share.leaf; ++n) share.share += found[n].second;
+    shares.push_back(share);
   }
+}
+
+/// Whether most of the cube around a kernel is outside of an open box; then places are spread over what is inside, each
+/// with the mean of the kernel there.
+bool TreeSums::is_mostly_outside(const std::array<double, 3>& centre, double radius, Found& found) const {
+  std::array<double, 3> low{}, side{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    low[k] = std::max(centre[k] - radius, 0.), side[k] = std::max(std::min(centre[k] + radius, 1.) - low[k], 0.);
+  }
+  const double overlap = side[0] * side[1] * side[2];
+  if (periodic_ || overlap > 0.25 * std::pow(2 * radius, 3)) return false;
+  static const std::vector<std::array<double, 3>> all = places_of_cube();
+  const double each = overlap / double(most_places) / (spline_integral * std::pow(radius, 3));
+  double sum = 0;
+  for (const std::array<double, 3>& way : all) {
+    std::array<double, 3> place{};
+    double square = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      place[k] = low[k] + side[k] * way[k];
+      square += std::pow((place[k] - centre[k]) / radius, 2);
+    }
+    const double share = each * spline(std::min(std::sqrt(square), 1.));
+    const std::int64_t there = share > 0 ? leaf_at(place) : -1;
+    if (there >= 0) found.emplace_back(there, share), sum += share;
+  }
+  for (auto& [leaf, share] : found) share /= std::max(sum, 1.);
+  return true;
 }
 
 std::vector<double> TreeSums::add(const Particles& particles, int threads) {
@@ -158,7 +193,7 @@ std::vector<double> TreeSums::add(const Particles& particles, int threads) {
   std::vector<double> inside(particles.count(), 0.);
   parallel_for(threads, particles.count(), piece, [&](std::size_t begin, std::size_t end) {
     stop_if_interrupted();
-    std::vector<std::int64_t> found;
+    Found found;
     std::vector<Share>& shares = pieces[begin / piece];
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t first = shares.size();

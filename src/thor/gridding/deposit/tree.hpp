@@ -27,9 +27,9 @@ class TreeSums {
   TreeSums(const OctreeTree& tree, int fields, bool periodic);
 
   /// Adds particles, whose lengths are in sides of the box, with their kernels: each at hundreds of places that follow
-  /// its kernel and have equal shares, or where its kernel lies within a leaf, in that one. All that is inside is
-  /// added, so that sums are conserved. The result does not depend on the number of threads. Returns the share of each
-  /// particle that is inside.
+  /// its kernel and have equal shares, or where its kernel lies within a leaf, in that one. Of a kernel that is mostly
+  /// outside, the places are where it overlaps the box. All that is inside is added, so that sums are conserved. The
+  /// result does not depend on the number of threads. Returns the share of each particle that is inside.
   std::vector<double> add(const Particles& particles, int threads);
 
   /// The sums of a leaf, per volume of the box.
@@ -43,8 +43,10 @@ class TreeSums {
     std::uint32_t leaf, particle;
     double share;
   };
-  void spread(const Particles& particles, std::size_t i, std::vector<std::int64_t>& found,
-              std::vector<Share>& shares) const;
+  /// Leaves at places of a particle, and its shares there.
+  using Found = std::vector<std::pair<std::int64_t, double>>;
+  bool is_mostly_outside(const std::array<double, 3>& centre, double radius, Found& found) const;
+  void spread(const Particles& particles, std::size_t i, Found& found, std::vector<Share>& shares) const;
   std::int64_t leaf_at(const std::array<double, 3>& place) const;
 
   const OctreeTree& tree_;

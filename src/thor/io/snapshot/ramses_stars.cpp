@@ -13,15 +13,18 @@ namespace {
 constexpr int records_before_columns = 8;  // processes, dimensions, particles, seeds, stars, their masses (2), sinks
 constexpr int star = 2;                    // family
 
-/// Whether the namelist of a run has "name = .true.".
+/// Whether the namelist of a run has "name = .true.", in any of the ways of Fortran.
 bool is_set(const fs::path& path, const std::string& name) {
   std::ifstream text(path);
   for (std::string line; std::getline(text, line);) {
-    const auto comment = line.find('!'), equals = line.find('=');
-    if (equals == std::string::npos || comment < equals || trimmed(line.substr(0, equals)) != name) continue;
-    const std::string value = trimmed(line.substr(equals + 1));
-    return value.starts_with(".true.") || value.starts_with(".TRUE.") || value.starts_with("T") ||
-           value.starts_with("t");
+    std::string found;
+    for (const char c : line.substr(0, line.find('!'))) {
+      if (c != ' ' && c != '\t') found += char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    const auto at = found.find(name + "=");
+    if (at == std::string::npos) continue;
+    const std::string value = found.substr(at + name.size() + 1);
+    return value.starts_with(".t") || value.starts_with("t");
   }
   return false;
 }
@@ -40,18 +43,18 @@ RamsesStars::RamsesStars(const fs::path& folder, const std::string& number, int 
     : units_(units) {
   const auto file = [&](int process) { return folder / fmt::format("part_{}.out{:05}", number, process); };
   std::error_code none;
-  if (!fs::exists(file(1), none)) return;
-  read_columns(folder);
-  if (columns_.empty()) {
-    header.notes.emplace_back("stars: not read, as there is no part_file_descriptor.txt");
+  const fs::path descriptor = folder / "part_file_descriptor.txt";
+  if (!fs::exists(descriptor, none)) {
+    if (fs::exists(file(1), none)) {
+      header.notes.emplace_back("stars: not read, as there is no part_file_descriptor.txt");
+    }
     return;
   }
-  for (const char* needed : {"position_x", "position_y", "position_z", "mass"}) {
-    if (!has(needed)) {
-      fail_snapshot(folder / "part_file_descriptor.txt", fmt::format("it names no {} of particles", needed));
-    }
+  read_columns(descriptor);
+  if (!has("birth_time")) {
+    header.notes.emplace_back("stars: none, as part_file_descriptor.txt names no birth_time");
+    return;
   }
-  if (!has("birth_time")) return;  // dark matter alone
   for (int i = 1; i <= processes; ++i) {
     files_.push_back(file(i));
     const std::vector<bool> stars = read(file(i)).is_star;
@@ -64,12 +67,18 @@ RamsesStars::RamsesStars(const fs::path& folder, const std::string& number, int 
 }
 
 /// "3, position_z, d" of the descriptor.
-void RamsesStars::read_columns(const fs::path& folder) {
-  std::ifstream text(folder / "part_file_descriptor.txt");
+void RamsesStars::read_columns(const fs::path& path) {
+  std::ifstream text(path);
   for (std::string line; std::getline(text, line);) {
     const auto first = line.find(','), second = line.find(',', first + 1);
     if (line.starts_with("#") || first == std::string::npos || second == std::string::npos) continue;
-    columns_.push_back({trimmed(line.substr(first + 1, second - first - 1)), trimmed(line.substr(second + 1))});
+    Column column{trimmed(line.substr(first + 1, second - first - 1)), trimmed(line.substr(second + 1))};
+    if (has(column.name)) fail_snapshot(path, fmt::format("it names {} twice", column.name));
+    columns_.push_back(std::move(column));
+  }
+  for (const char* needed :
+       {"position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass"}) {
+    if (!has(needed)) fail_snapshot(path, fmt::format("it names no {} of particles", needed));
   }
 }
 
@@ -97,7 +106,12 @@ RamsesStars::Particles RamsesStars::read(const fs::path& path) const {
   };
   std::vector<std::int8_t> family;
   for (const Column& column : columns_) {
-    if (std::vector<double>* const values = place_of(column.name); values && column.type == "f") {
+    std::vector<double>* const values = place_of(column.name);
+    if (values && column.type != "d" && column.type != "f") {
+      fail_snapshot(path, fmt::format("part_file_descriptor.txt says that {} has the type {}; expected d or f",
+                                      column.name, column.type));
+    }
+    if (values && column.type == "f") {
       const auto single = file.next<float>(count);
       values->assign(single.begin(), single.end());
     } else if (values) {
@@ -123,24 +137,36 @@ void RamsesStars::prepare_ages(const fs::path& folder, const std::string& number
     return;
   }
   const Cosmology cosmology{.h = header.h, .omega_m = header.omega_m, .omega_lambda = header.omega_lambda};
-  const double now = cosmology.age(header.redshift), hubble = cosmology.hubble(0);
+  const double hubble = cosmology.hubble(0);
   conformal_ = !is_set(folder / "namelist.txt", "use_proper_time");
   if (!conformal_) {
-    per_time_ = 1 / hubble, now_ = (now - cosmology.age(0)) * hubble;
+    per_time_ = 1 / hubble, now_ = (cosmology.age(header.redshift) - cosmology.age(0)) * hubble;
     return;
   }
-  // From a = 1 back to 0.01, by the rule of Simpson in ln a: d tau/d ln a = H0/(a^2 H).
-  constexpr int steps = 4000;
-  const double step = std::log(100.) / steps;
-  const auto rate = [&](double back) {
-    const double a = std::exp(-back);
-    return hubble / (a * a * cosmology.hubble(1 / a - 1));
+  // From a = 1.1 back to 0.01, by the rule of Simpson in ln a: dt/d ln a = 1/H, d tau/d ln a = H0/(a^2 H).
+  constexpr double step = 1e-4;
+  constexpr int first = -1000, last = 46052;
+  const auto rates = [&](double back) {
+    const double a = std::exp(-back), time = 1 / cosmology.hubble(1 / a - 1);
+    return std::array{time, hubble * time / (a * a)};
   };
-  double tau = 0;
-  for (int i = 0; i <= steps; ++i) {
-    births_.push_back(tau), ages_.push_back(now - cosmology.age(std::exp(i * step) - 1));
-    tau -= step / 6 * (rate(i * step) + 4 * rate((i + 0.5) * step) + rate((i + 1) * step));
+  double since = 0, tau = 0;
+  std::array<double, 2> before = rates(first * step);
+  std::vector<double> times;
+  for (int i = first; i <= last; ++i) {
+    births_.push_back(-tau), times.push_back(since);
+    const auto middle = rates((i + 0.5) * step), after = rates((i + 1) * step);
+    since += step / 6 * (before[0] + 4 * middle[0] + after[0]),
+        tau += step / 6 * (before[1] + 4 * middle[1] + after[1]);
+    before = after;
   }
+  const double today = births_[-first], place = -std::log(header.scale_factor) / step - first;
+  if (!(place >= 0 && place < double(times.size() - 1))) {
+    fail_snapshot(info, fmt::format("aexp is {}; ages of stars are known from 0.01 to 1.1", header.scale_factor));
+  }
+  const auto here = std::size_t(place);
+  const double to_now = std::lerp(times[here], times[here + 1], place - double(here));
+  for (std::size_t i = 0; i < births_.size(); ++i) births_[i] -= today, ages_.push_back(times[i] - to_now);
 }
 
 double RamsesStars::age(double birth) const {
@@ -170,7 +196,7 @@ void RamsesStars::for_each(std::size_t size, const std::function<void(const Star
       if (!p.is_star[i]) continue;
       for (std::size_t k = 0; k < 3; ++k) {
         block.position.push_back(p.position[k][i] * units_.length);
-        if (!p.velocity[k].empty()) block.velocity.push_back(p.velocity[k][i] * speed);
+        block.velocity.push_back(p.velocity[k][i] * speed);
       }
       block.mass.push_back(p.mass[i] * mass), block.age.push_back(age(p.birth[i]));
       if (!p.metallicity.empty()) block.metallicity.push_back(p.metallicity[i]);

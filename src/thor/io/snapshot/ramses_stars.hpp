@@ -27,7 +27,7 @@ class RamsesStars {
     std::string name, type;
   };
   struct Particles;
-  void read_columns(const std::filesystem::path& folder);
+  void read_columns(const std::filesystem::path& path);
   void prepare_ages(const std::filesystem::path& folder, const std::string& number, const SnapshotHeader& header);
   bool has(const std::string& name) const;
   Particles read(const std::filesystem::path& path) const;
