@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <thread>
 
 #include "thor/parallel/device/device.hpp"
 
@@ -27,7 +29,7 @@ class HostDevice final : public thor::device::Device {
   void* allocate(thor::device::Memory where, std::size_t bytes) override {
     if (where == thor::device::Memory::device) {
       if (bytes > free_) throw thor::device::OutOfMemory{bytes, free_};
-      free_ -= bytes;
+      free_ -= bytes, allocated += bytes;
     }
     Block& block = blocks_.emplace_back(std::unique_ptr<Line[]>(new Line[bytes / sizeof(Line) + 1]), bytes);
     std::memset(static_cast<void*>(block.memory.get()), 0xcd, bytes);
@@ -44,15 +46,17 @@ class HostDevice final : public thor::device::Device {
   }
   void copy_out(int, void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
   void fill(int, void* device, int byte, std::size_t bytes) override { std::memset(device, byte, bytes); }
-  void wait(int) override {}
+  void wait(int) override { std::this_thread::sleep_for(slowness); }
 
   void launch(int queue, const thor::device::Task& task, const void* subject, const void* arguments,
               thor::device::LaunchShape shape) override;
 
   /// Memory of the host that is filled with NaN while lanes run: they have copies of their own.
   std::vector<std::span<std::byte>> poisoned;
-  std::size_t copied_in = 0;   ///< bytes
-  bool shares_memory = false;  ///< so that lanes read the gas in place
+  std::size_t copied_in = 0;             ///< bytes
+  std::size_t allocated = 0;             ///< bytes of its memory, all that were ever asked for
+  bool shares_memory = false;            ///< so that lanes read the gas in place
+  std::chrono::milliseconds slowness{};  ///< how long each wait for it takes
 
  private:
   /// Memory of devices is aligned so, and better.

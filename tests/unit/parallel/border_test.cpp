@@ -61,7 +61,8 @@ class Borders : public testing::TestWithParam<bool> {
         file_.path(), GetParam() ? ", stop_shift: 1 Angstrom" : "");
     return config::parse(text, "test", set);
   }
-  void expect_same(const std::vector<std::string>& set, const std::function<Compute(int threads)>& compute) {
+  void expect_same(const std::vector<std::string>& set, const std::function<Compute(int threads)>& compute,
+                   const std::vector<std::uint64_t>& in_flights = {3, 1u << 18}) {
     SCOPED_TRACE(set.empty() ? "" : set.back());
     const config::Config whole = config(set);
     const thor::Setup setup = build_setup(whole);
@@ -73,7 +74,7 @@ class Borders : public testing::TestWithParam<bool> {
                 [&](std::span<const Photon> batch) { photons.insert(photons.end(), batch.begin(), batch.end()); });
     std::ranges::sort(photons, {}, &Photon::id);
     for (const int count : {2, 7}) {
-      for (const std::uint64_t in_flight : {std::uint64_t(3), std::uint64_t(1) << 18}) {
+      for (const std::uint64_t in_flight : in_flights) {
         DomainOptions domains;
         domains.count = count, domains.margin = count % 2, domains.border.in_flight = in_flight;
         test::Outcome parts = run_on(whole, domains, compute(count == 2 ? 1 : 3));
@@ -120,6 +121,15 @@ TEST_P(Borders, ChangeNoPhotonOfADevice) {
   }
 }
 
+/// Photons are born while it is busy: those that wait here when their part is left belong to it still.
+TEST_P(Borders, ChangeNoPhotonOfASlowDevice) {
+  test::HostDevice device;
+  device.slowness = std::chrono::milliseconds(3);
+  device::Options options;
+  options.lanes = 4000;
+  expect_same({}, [&](int threads) { return Compute{&device, options, {threads, false, ""}}; }, {20});
+}
+
 /// With little memory for events and rays, so that lanes pause, and with more observers than steps look at.
 TEST_P(Borders, ChangeNoRayOfADevice) {
   test::HostDevice device;
@@ -146,7 +156,7 @@ TEST_P(Borders, TakePartsInTurnOnASmallDevice) {
     device::Options options;
     options.lanes = 32;
     const test::Outcome outcome = run_on(whole, domains, {&device, options, {1, false, ""}});
-    return std::pair(outcome.photons.size(), device.copied_in);
+    return std::pair(outcome.photons.size(), device.allocated);
   };
   const auto [photons, bytes] = uploaded(std::size_t(1) << 40);
   EXPECT_EQ(photons, 250u);

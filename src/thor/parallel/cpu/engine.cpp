@@ -100,7 +100,7 @@ class Worker {
   /// At a border: sends on those that have left, and takes those that wait for this part.
   void exchange() {
     outbox_.look();
-    if (live_ == count_ || part_->waiting.load(std::memory_order_relaxed) == 0) return;
+    if (live_ == count_ || (travellers_.empty() && part_->waiting.load(std::memory_order_relaxed) == 0)) return;
     for (int lane = 0; lane < count_; ++lane) {
       if (lanes_.phase[lane] == Phase::idle) refill(lane);
     }
@@ -130,6 +130,8 @@ class Worker {
       lanes_.phase[l] = Phase::idle;
       --live_;
     }
+    for (const Traveller<Real>& traveller : travellers_) outbox_.post(traveller);  // they are of this part, too
+    travellers_.clear();
   }
 
   void collect() {
