@@ -14,7 +14,9 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import Case, DONE, INPUT, STOPPED, THOROUGH, USAGE, KPC, held, main, thor  # noqa: E402
+from test_octree import random_leaves, write_octree  # noqa: E402
 from test_until import numbers  # noqa: E402
+from test_voronoi import clumped, lattice, write_sites  # noqa: E402
 
 SPECTRUM = {"type": "spectrum", "name": "s", "axis": "velocity", "range": ["-300 km/s", "300 km/s"], "bins": 40}
 IMAGE = {"type": "image", "name": "sb", "observer": "o", "width": "3 kpc", "pixels": 12}
@@ -37,6 +39,22 @@ def write_random_grid(path, shape, random, periodic=False, hubble=0., chunks=Non
             if "velocity" in name:
                 file[name].attrs["units"] = "km s-1"
         file["light"].attrs["units"] = "erg s-1 cm-3"
+
+
+def write_random_mesh(path, kind, random, periodic=False, hubble=0.):
+    """The same gas in leaves of several levels, or in the cells of sites: clumps, a lattice, or few."""
+    if kind == "octree":
+        cells = random_leaves(random, int(random.integers(2, 6)), random.uniform(0.1, 0.5))
+    else:
+        cells = (clumped(random, 400), lattice(5), random.random((9, 3)))[random.integers(3)]
+    count = len(cells)
+    density = 10 ** random.uniform(-9, -6, count)
+    gas = {"HI_density": density, "dust": 300 * density, "light": density, "temperature": 10 ** random.uniform(3.5, 5, count),
+           **{f"velocity_{axis}": random.normal(0, 40, count) for axis in "xyz"}}
+    (write_octree if kind == "octree" else write_sites)(path, cells, gas, 2 * KPC, periodic=int(periodic), hubble=hubble)
+    with h5py.File(path, "r+") as file:
+        file["light"].attrs["units"] = "erg s-1 cm-3"
+    return count
 
 
 def on_random_grid(photons, seed=1, dataset=(), **keys):
@@ -90,6 +108,40 @@ class Same(DomainCase):
                 with h5py.File(parts) as file:
                     travelled += domains > 1 and file["domains"].attrs["count"] == domains
         self.assertGreater(travelled, 8 * THOROUGH)
+
+    def test_any_cut_of_any_mesh(self):
+        """The same of octrees and Voronoi meshes, whose cells touch many others."""
+        random = np.random.default_rng(7)
+        travelled = 0
+        for run in range(16 * THOROUGH):
+            kind, periodic = ("octree", "voronoi")[run % 2], run % 4 > 1
+            dataset = {"type": kind, "path": "mesh.h5", "packed": bool(random.integers(2))}
+            if periodic:
+                dataset["stop_shift"] = "1 Angstrom"
+            cells = write_random_mesh(self.folder / "mesh.h5", kind, random, periodic, 3e-14 if periodic else 0)
+            config = on_random_grid(int(random.integers(1, 40)), run, dataset, precision=str(random.choice(["single", "double"])))
+            if random.integers(3) == 0:
+                config["acceleration"] = {"jumps": False, "core_skip": str(random.choice(["none", "local"]))}
+            domains = int(random.integers(2, min(cells, 20) + 1))
+            how = ("--domains", domains, "--margin", int(random.integers(3)), "--in-flight", int(random.choice([1, 7, 100])),
+                   "--threads", int(random.integers(1, 4)), *(("--by-light",) if random.integers(2) else ()))
+            with self.subTest(run=run, kind=kind, cells=cells, periodic=periodic, how=how):
+                whole = self.run_thor(config, "--device", "cpu")
+                parts = self.run_thor(config, "--device", "cpu", *how)
+                self.assert_same(whole, parts)
+                with h5py.File(parts) as file:
+                    travelled += file["domains"].attrs["count"] == domains
+        self.assertEqual(travelled, 16 * THOROUGH)
+
+    def test_bad_cells_of_a_mesh(self):
+        for kind in ("octree", "voronoi"):
+            write_random_mesh(self.folder / "mesh.h5", kind, np.random.default_rng(1))
+            with h5py.File(self.folder / "mesh.h5", "r+") as file:
+                file["temperature"][[3, 5]], file["HI_density"][7] = np.nan, -1
+            config = on_random_grid(20, dataset={"type": kind, "path": "mesh.h5", "bad_cells": "drop"})
+            with self.subTest(kind=kind):
+                self.assert_same(self.run_thor(config, "--device", "cpu"), self.cut(config, 4))
+                self.cut({**config, "dataset": {**config["dataset"], "bad_cells": "error"}}, 4, expect=INPUT)
 
     def test_lights_in_faces_and_rays_along_axes(self):
         """A ray that does not move along an axis may lie in a face between parts all the way, and leaves its part through another."""

@@ -175,7 +175,7 @@ class Photons(Case):
         write_octree(self.folder / "octree.h5", leaves, gas)
         config = model("octree", self.folder / "octree.h5", dust=False)
         config["generators"] = [{"type": "gas", "emission": "recombination", "photons": 40000}]
-        config["outputs"] = [{"type": "photons", "fields": ["id", "position_initial", "weight"]}]
+        config["outputs"] = [{"type": "photons", "fields": ["id", "position_initial", "weight", "source"]}]
         out = self.run_thor(config)
         p = self.photons(out)
         light = gas["emissivity_recombination"].astype("f4") * (KPC / 2.0 ** leaves[:, 0]) ** 3
@@ -187,6 +187,7 @@ class Photons(Case):
         for row in range(len(leaves)):
             owner[np.all((at >= low[row]) & (at < low[row] + width[row]), axis=1)] = row
         self.assertTrue(np.all(owner >= 0))
+        np.testing.assert_array_equal(p["source"], owner)
         expected = light / np.sum(light) * len(at)
         found = np.bincount(owner, minlength=len(leaves))
         self.assertTrue(np.all(found[expected == 0] == 0))
@@ -315,11 +316,13 @@ class Files(Case):
             config["generators"][0]["position"] = ["0.4999 kpc"] * 3
             self.assert_closed(self.run_thor(config, "--precision", precision))
 
-    def test_what_octrees_have_not_yet(self):
+    def test_check_and_a_leaf_that_cannot_be_cut(self):
         from support import thor
         write_octree(self.folder / "bad.h5", [(0, 0, 0, 0)], random_gas(np.random.default_rng(1), 1))
         path = self.write(model("octree", self.folder / "bad.h5"))
-        self.assertEqual(thor("run", path, "--domains", "2", "--overwrite", cwd=self.folder).returncode, USAGE)
+        done = thor("run", path, "--domains", "2", "--overwrite", cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--domains 2: the octree has 1 cells; take fewer", done.stderr)
         done = thor("check", path, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("number of leaves", done.stdout)

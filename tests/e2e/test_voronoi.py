@@ -190,10 +190,11 @@ class Photons(Case):
                 write_sites(self.folder / "sites.h5", sites, gas, periodic=periodic, hubble=1e-13)
                 config = model("voronoi", self.folder / "sites.h5", dust=False, **({"dataset": {"stop_shift": "0.01 Angstrom"}} if periodic else {}))
                 config["generators"] = [{"type": "gas", "emission": "recombination", "photons": 60000}]
-                config["outputs"] = [{"type": "photons", "fields": ["id", "position_initial"]}]
+                config["outputs"] = [{"type": "photons", "fields": ["id", "position_initial", "source"]}]
                 out = self.run_thor(config)
                 self.assertAlmostEqual(self.summary(out)["luminosity_emitted"] / KPC**3, 1, delta=1e-6)
                 at = np.mod(self.photons(out)["position_initial"] / KPC + 0.5, 1)
+                self.assertGreater(np.mean(self.photons(out)["source"] == nearest(sites, at, periodic)), 0.9999)
                 found = np.bincount(nearest(sites, at, periodic), minlength=60)
                 truth = nearest(sites, rng.random((200000, 3)), periodic)
                 volume = np.bincount(truth, minlength=60) / 200000
@@ -403,11 +404,9 @@ class Files(Case):
         for words in (("--density", "mass"), ("--mesh", "voronoi", "--cells", "8")):
             self.assertEqual(thor("grid", "snapshot.hdf5", "--overwrite", "-o", "sites.h5", *words, cwd=self.folder).returncode, USAGE, words)
 
-    def test_info_check_and_domains(self):
+    def test_info_and_check(self):
         write_sites(self.folder / "bad.h5", clumped(np.random.default_rng(1), 50), random_gas(np.random.default_rng(1), 50))
         path = self.write(model("voronoi", self.folder / "bad.h5"))
-        done = thor("run", path, "--domains", "2", "--overwrite", cwd=self.folder)
-        self.assertEqual(done.returncode, USAGE, done.stderr)
         done = thor("check", path, cwd=self.folder)
         self.assertIn("mean number of faces of a cell", done.stdout)
         done = thor("info", self.folder / "bad.h5", cwd=self.folder)

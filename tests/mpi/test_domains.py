@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from test_ranks import RankCase  # noqa: E402
 import support  # noqa: E402
 from support import DONE, INPUT, STOPPED, held, main, wait_for  # noqa: E402
-from test_domains_in_one import DomainCase, on_random_grid  # noqa: E402
+from test_domains_in_one import DomainCase, on_random_grid, write_random_mesh  # noqa: E402
 
 MANY = 8 if support.THOROUGH > 1 else 5  # ranks, all on this machine
 
@@ -35,6 +35,20 @@ class Same(RankCase, DomainCase):
                 with h5py.File(out) as file:
                     self.assertEqual(file["domains"].attrs["count"], domains)
                     self.assertGreater(file["domains"].attrs["travellers"], 40)
+
+    def test_meshes(self):
+        for kind, seed in (("octree", 3), ("voronoi", 1)):
+            write_random_mesh(self.folder / "mesh.h5", kind, np.random.default_rng(seed), True, 3e-14)
+            with h5py.File(self.folder / "mesh.h5", "r+") as file:
+                file["temperature"][[3, 5]] = np.nan
+            dataset = {"type": kind, "path": "mesh.h5", "stop_shift": "1 Angstrom", "packed": True, "bad_cells": "drop"}
+            config = on_random_grid(60, dataset=dataset)
+            whole = self.run_thor(config, "--device", "cpu")
+            for ranks, domains in ((2, 2), (3, 5), (4, 2)):
+                with self.subTest(kind=kind, ranks=ranks, domains=domains):
+                    out = self.on_ranks(ranks, config, "--domains", domains, "--threads", 1, *(("--by-light",) if ranks == 3 else ()))
+                    self.assert_same(whole, out)
+                    self.assertIn("2 bad cells", self.done.stderr)
 
     def test_light_of_cells(self):
         """Each rank has that of its own cells."""

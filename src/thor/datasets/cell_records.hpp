@@ -28,6 +28,9 @@ struct CellUnits {
   double a;                      ///< Voigt parameter at the reference speed
 };
 
+/// The numbers of a cell that stands for all, where only places are looked for.
+inline constexpr float blank_cell[8] = {1, 1};
+
 /// No cell is emptier: dust is counted relative to the gas.
 inline constexpr float least_opacity = 1e-20f;
 

@@ -38,6 +38,10 @@ struct DatasetType {
   void (*add_cells)(Medium& medium, const config::Dataset& dataset, const Line& line, const CellOptions& options);
   /// Cuts the mesh into domains that several processes can hold together; null where they cannot.
   std::shared_ptr<const Partition> (*divide)(const MediumOutline& outline, const Cut& cut) = nullptr;
+  /// Bad cells that are to be dropped, among those that this process looks at: all processes together look at each
+  /// once.
+  std::vector<std::int64_t> (*find_dropped)(const MediumOutline& outline, const config::Dataset& dataset,
+                                            const Line& line, const comm::World& world, int threads) = nullptr;
   /// Whether a file is one of this type; null for uniform grids, which all other files may be, and for models.
   bool (*is_in)(const io::Input& file) = nullptr;
   /// Reads the mesh of a file; null for the same.

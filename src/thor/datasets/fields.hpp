@@ -13,6 +13,12 @@ struct Array {
   std::size_t count;
 };
 
+/// What a dataset points to on the host alone: devices get no copy, and do not look at it.
+template <class T>
+struct OnHost {
+  const T* it;
+};
+
 template <class T>
 inline constexpr bool is_array_view = false;
 template <class T>

@@ -30,6 +30,8 @@ class HostMesh {
   virtual const char* name() const = 0;  ///< in messages: "grid"
   virtual std::int64_t cells() const = 0;
   virtual CellNumbers numbers() const = 0;  ///< of the cells among those of the whole mesh
+  /// The row of each cell in a file that has a number for each; none: they stand there in their order.
+  virtual std::vector<std::uint32_t> rows() const { return {}; }
   virtual std::array<std::int32_t, 3> place(std::int64_t number) const = 0;  ///< of a cell of the whole mesh
   virtual Position centre(const std::array<std::int32_t, 3>& place) const = 0;
   virtual double volume(std::int64_t cell) const = 0;  ///< [cm^3]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/dataset_type.hpp"
 
@@ -38,6 +39,17 @@ std::vector<CountedCells> counted_cells(const Medium& medium, const comm::World&
       counted.back().runs = partition.own_cells(part.domain);
   }
   return counted;
+}
+
+std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
+                                       const comm::World& world, int threads) {
+  if (dataset.bad_cells != config::BadCells::drop) return {};
+  const std::vector<std::int64_t> own = dataset_type(dataset.type).find_dropped(outline, dataset, line, world, threads);
+  const std::vector<std::uint64_t> found(own.begin(), own.end()), bad = world.from_first(world.at_first(found));
+  std::vector<std::int64_t> all(bad.begin(), bad.end());
+  std::ranges::sort(all);
+  say_dropped(dataset, all);
+  return all;
 }
 
 MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {

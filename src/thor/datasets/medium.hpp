@@ -37,7 +37,7 @@ struct MediumOutline {
 /// A part of a mesh in the memory of this process: a domain and its margin.
 struct GasPart {
   int domain;
-  std::shared_ptr<const Cells> cells;
+  std::shared_ptr<const CellRecords> cells;
   AnyDataset dataset;  ///< in the part's own cells
 };
 

@@ -4,14 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 
+#include "thor/comm/together.hpp"
 #include "thor/config/nearest.hpp"
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
 #include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/cell_physics.hpp"
+#include "thor/datasets/file_stamp.hpp"
 #include "thor/datasets/gas_arrays.hpp"
 
 namespace thor {
@@ -148,57 +151,173 @@ void require_free(const std::string& path, std::uint64_t cells, double bytes, co
 
 namespace {
 
-std::size_t room_for(const HostMesh& mesh, const CellLayout& layout, const MeshWords& words) {
-  const double bytes = double(mesh.cells()) * layout.bytes_at_most(), available = available_memory(1);
+std::size_t room_for(std::int64_t cells, const CellLayout& layout, const MeshWords& words) {
+  const double bytes = double(cells) * layout.bytes_at_most(), available = available_memory(1);
   if (bytes > available) {
     throw Error(ExitCode::input,
                 fmt::format("{} of {} {} takes {} at {:.0f} bytes a {}, {} are free: {}take "
                             "fewer {}, or a machine with more memory",
-                            words.mesh, mesh.cells(), words.cells, size_text(bytes), layout.bytes_at_most(), words.cell,
+                            words.mesh, cells, words.cells, size_text(bytes), layout.bytes_at_most(), words.cell,
                             size_text(available), layout.packed ? "" : "set dataset.packed: true, ", words.cells));
   }
-  return std::size_t(mesh.cells());
+  return std::size_t(cells);
 }
 
-}  // namespace
-
-MeshCells::MeshCells(std::shared_ptr<const HostMesh> mesh, const CellLayout& layout, const CellUnits& units,
-                     double largest_velocity, const MeshWords& words)
-    : CellRecords(room_for(*mesh, layout, words), layout, units, largest_velocity), mesh_(std::move(mesh)) {}
-
-void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
-                    const MeshWords& words,
-                    const std::function<std::shared_ptr<MeshCells>(const CellLayout&, double fastest)>& make) {
-  const HostMesh& mesh = *m.mesh;
-  const auto read = [&](const std::string& field, const TakeValue& take) {
-    mesh.read_field(dataset.path, field, options.threads, take);
+/// Reads arrays of a mesh: take(cell, value) with the cell's number among those wanted, of which `here` is below 0 for
+/// others.
+ReadField reader_of(const HostMesh& mesh, const std::string& path, int threads,
+                    const std::function<std::int64_t(std::int64_t)>& here) {
+  return [=, &mesh](const std::string& field, const TakeValue& take) {
+    mesh.read_field(path, field, threads, [&](std::int64_t cell, double value) {
+      if (const std::int64_t i = here(cell); i >= 0) take(i, value);
+    });
   };
-  const double fastest = dataset.packed ? std::max(fastest_velocity(dataset, line, read), 1e-30) : 0;
-  const std::shared_ptr<MeshCells> cells = make({dataset.packed, dataset.dust.has_value(), false}, fastest);
-  BadCells bad(cells->cells());
+}
+
+/// Gas for cells; `whole`: their numbers in the mesh.
+void fill_cells(CellRecords& cells, const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                const ReadField& read, const std::function<std::int64_t(std::int64_t)>& whole, int threads, bool silent,
+                const MeshWords& words) {
+  BadCells bad(cells.cells());
   const GasSource source{dataset, line, read,
                          [&](const std::string& what, std::int64_t i, double value) { bad.add(what, i, value); }};
-  warn_of_other_gas(source);
-  fill_gas(source, cells->cells(), options.threads, *cells);
-  bad.end(dataset, *cells, [&](std::int64_t cell) {
-    const auto centre = mesh.centre(mesh.place(cell));
+  if (!silent) warn_of_other_gas(source);
+  fill_gas(source, cells.cells(), threads, cells);
+  bad.end(dataset, cells, [&](std::int64_t cell) {
+    const auto centre = m.mesh->centre(m.mesh->place(whole(cell)));
     const double kpc = m.size / (1e3 * constants::pc);
     return fmt::format("the {} around {:.6g}, {:.6g}, {:.6g} kpc", words.cell, centre[0] * kpc, centre[1] * kpc,
                        centre[2] * kpc);
   });
-  cells->survey(options.threads, options.core_skip, m.hubble * m.size / cells->units().reference_speed);
-  m.cells = cells, m.dropped = cells->dropped(), m.statistics = cells->statistics();
-  say_dropped(dataset, m.dropped);
-  m.number_density = m.statistics.mean_density();
-  m.column_density = m.number_density * m.size * mesh.sides()[2];
-  m.tau0 = m.column_density * m.cross_section;
 }
 
-CellPhysics<double> physics_of_cells(const Medium& m, const config::Dataset& dataset, const Line& line,
-                                     double dust_depth) {
-  const CellPhysics<double> physics = physics_of(m, dataset, line, m.statistics.fastest, dust_depth);
+/// Reads the cells of a mesh, at the start or later; it has all that this takes.
+class MeshReader {
+ public:
+  MeshReader(const MediumOutline& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
+             const MeshWords& words, const MakeCells& make)
+      : m_(m), dataset_(dataset), line_(line), options_(options), words_(words), make_(make) {
+    if (!dataset.packed) return;
+    fastest_ = std::max(
+        fastest_velocity(dataset, line, reader_of(*m_.mesh, dataset_.path, options.threads, std::identity())), 1e-30);
+  }
+
+  std::shared_ptr<MeshCells> read(std::shared_ptr<const MeshPart> part, bool silent) const {
+    const auto here = [part](std::int64_t cell) { return part ? part->to_part(cell) : cell; };
+    const auto cells =
+        make_(part, {dataset_.packed, dataset_.dust.has_value(), false}, units_of(m_, dataset_, line_), fastest_);
+    fill_cells(
+        *cells, m_, dataset_, line_, reader_of(*m_.mesh, dataset_.path, options_.threads, here),
+        [&](std::int64_t cell) { return cells->to_whole(cell); }, options_.threads, silent, words_);
+    cells->survey(options_.threads, options_.core_skip, m_.hubble * m_.size / cells->units().reference_speed);
+    return cells;
+  }
+
+ private:
+  const MediumOutline m_;
+  const config::Dataset dataset_;
+  const Line line_;
+  const CellOptions options_;
+  const MeshWords words_;
+  const MakeCells make_;
+  double fastest_ = 0;
+};
+
+/// What kernels see of cells, with the physics of a run.
+AnyDataset with_physics(AnyDataset cells, const CellPhysics<double>& physics) {
+  std::visit(
+      [&]<class D>(D& data) {
+        if constexpr (requires { data.whole.it; }) data.physics = physics;
+      },
+      cells);
+  return cells;
+}
+
+}  // namespace
+
+MeshCells::MeshCells(std::int64_t whole, std::shared_ptr<const MeshPart> part, const CellLayout& layout,
+                     const CellUnits& units, double largest_velocity, const MeshWords& words)
+    : CellRecords(room_for(part ? std::int64_t(part->held.size()) : whole, layout, words), layout, units,
+                  largest_velocity),
+      whole_(whole),
+      part_(std::move(part)) {}
+
+void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
+                    const MeshWords& words, const MakeCells& make) {
+  const FileStamp stamp(dataset.path);
+  const auto reader = std::make_shared<const MeshReader>(m, dataset, line, options, words, make);
+  const auto partition = std::dynamic_pointer_cast<const MeshPartition>(options.partition);
+  std::vector<std::shared_ptr<MeshCells>> parts;
+  std::vector<int> held{0};
+  const auto part_of = [partition](int domain) {
+    return partition ? std::shared_ptr<const MeshPart>(partition, &partition->part(domain)) : nullptr;
+  };
+  if (partition) held = partition->held_by(options.world->rank(), options.world->ranks());
+  for (const int domain : held) parts.push_back(reader->read(part_of(domain), domain != held.front()));
+  m.cells = parts.front();
+  if (partition) {
+    CellStatistics own;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (partition->counts(held[i], options.world->rank(), options.world->ranks())) own.add(parts[i]->statistics());
+    }
+    for (const CellStatistics& statistics : comm::of_all(*options.world, own)) m.statistics.add(statistics);
+  } else {
+    m.statistics = m.cells->statistics(), m.dropped = m.cells->dropped();
+    say_dropped(dataset, m.dropped);
+  }
+  m.number_density = m.statistics.mean_density();
+  m.column_density = m.number_density * m.size * m.mesh->sides()[2];
+  m.tau0 = m.column_density * m.cross_section;
+  const CellPhysics<double> physics = physics_of(m, dataset, line, m.statistics.fastest, options.dust_depth);
   warn_of_cells(m, physics.stop, 1, dataset, line);
-  return physics;
+  if (!partition) {
+    m.dataset = with_physics(parts.front()->dataset(), physics);
+    return;
+  }
+  auto divided = std::make_shared<DividedGas>(DividedGas{options.partition, {}, {}});
+  const auto gas_of = [physics](int domain, const std::shared_ptr<MeshCells>& cells) {
+    return GasPart{domain, cells, with_physics(cells->dataset(), physics)};
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) divided->parts.push_back(gas_of(held[i], parts[i]));
+  divided->read = [=](int domain, const std::vector<float>&) {
+    const GasPart part = gas_of(domain, reader->read(part_of(domain), true));
+    stamp.require_same();
+    return part;
+  };
+  std::visit(
+      [&]<class D>(D& whole) {
+        if constexpr (requires { whole.whole.it; }) {
+          whole.gas = parts.front()->records(), whole.physics = physics;
+          whole.gas.numbers = {blank_cell, 0}, whole.gas.stride = 0;
+        }
+      },
+      m.dataset);
+  m.divided = std::move(divided);
+}
+
+std::vector<std::int64_t> find_dropped_of_mesh(const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                                               const comm::World& world, int threads, const MeshWords& words) {
+  // A range of cells for each rank.
+  class Range : public CellRecords {
+   public:
+    Range(std::int64_t count, const CellLayout& layout, const CellUnits& units, double fastest)
+        : CellRecords(std::size_t(count), layout, units, fastest), count_(count) {}
+    std::int64_t cells() const override { return count_; }
+
+   private:
+    std::int64_t record(std::int64_t cell) const override { return cell; }
+    std::int64_t count_;
+  };
+  const std::int64_t all = m.mesh->cells();
+  const std::int64_t first = all * world.rank() / world.ranks(), end = all * (world.rank() + 1) / world.ranks();
+  Range cells(end - first, {false, dataset.dust.has_value(), false}, units_of(m, dataset, line), 0);
+  const auto here = [=](std::int64_t cell) { return cell < end ? cell - first : -1; };
+  fill_cells(
+      cells, m, dataset, line, reader_of(*m.mesh, dataset.path, threads, here),
+      [=](std::int64_t cell) { return first + cell; }, threads, true, words);
+  std::vector<std::int64_t> dropped = cells.dropped();
+  for (std::int64_t& cell : dropped) cell += first;
+  return dropped;
 }
 
 }  // namespace thor

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "thor/datasets/dataset_type.hpp"
+#include "thor/datasets/mesh_partition.hpp"
 
 /// What files of octrees and of sites have in common: a box, arrays with a number for each cell, and their gas. Every
 /// failure is an Error(input) that names file, array and cell.
@@ -45,30 +45,43 @@ void require_one_a_cell(const io::Input& file, const std::string& field, std::ui
 /// Error(input) if so many bytes are not free.
 void require_free(const std::string& path, std::uint64_t cells, double bytes, const char* what, const MeshWords& words);
 
-/// Cells of a mesh that a HostMesh holds, in its order.
+/// Cells of a mesh in the order of its HostMesh: all, or those that a part holds.
 class MeshCells : public CellRecords {
  public:
-  MeshCells(std::shared_ptr<const HostMesh> mesh, const CellLayout& layout, const CellUnits& units,
+  /// `part`: null for all of so many cells.
+  MeshCells(std::int64_t whole, std::shared_ptr<const MeshPart> part, const CellLayout& layout, const CellUnits& units,
             double largest_velocity, const MeshWords& words);
 
-  std::int64_t cells() const override { return mesh_->cells(); }
-  /// The statistics; with those of core skipping, where the Hubble flow is H per unit length.
+  std::int64_t cells() const override { return part_ ? std::int64_t(part_->held.size()) : whole_; }
+  const MeshPart* part() const { return part_.get(); }
+  std::int64_t to_whole(std::int64_t cell) const { return part_ ? part_->held[std::size_t(cell)] : cell; }
+  /// The kernels' view, without the physics of a run.
+  virtual AnyDataset dataset() const = 0;
+  /// The statistics of all cells or a part's own; with those of core skipping, where the Hubble flow is H per unit
+  /// length.
   virtual void survey(int threads, bool core_skip, double hubble) = 0;
   /// From the middle of each cell to its nearest face: no length of core skipping is longer.
   virtual std::vector<float> lengths() const = 0;
 
+ protected:
+  std::int64_t first_own() const { return part_ ? part_->own : 0; }
+  std::int64_t own_cells() const { return part_ ? part_->end - part_->first : whole_; }
+
  private:
   std::int64_t record(std::int64_t cell) const override { return cell; }
 
-  std::shared_ptr<const HostMesh> mesh_;
+  std::int64_t whole_;
+  std::shared_ptr<const MeshPart> part_;
 };
 
-/// Reads the gas of a mesh: make(layout, fastest) gives its cells, empty.
+/// The cells of a mesh or a part of it, empty; null: all.
+using MakeCells = std::function<std::shared_ptr<MeshCells>(std::shared_ptr<const MeshPart> part, const CellLayout&,
+                                                           const CellUnits&, double fastest)>;
+/// Reads the gas of a mesh, or of the parts that this process holds.
 void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
-                    const MeshWords& words,
-                    const std::function<std::shared_ptr<MeshCells>(const CellLayout&, double fastest)>& make);
-/// The physics of a run with them.
-CellPhysics<double> physics_of_cells(const Medium& m, const config::Dataset& dataset, const Line& line,
-                                     double dust_depth);
+                    const MeshWords& words, const MakeCells& make);
+/// DatasetType::find_dropped of a mesh.
+std::vector<std::int64_t> find_dropped_of_mesh(const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                                               const comm::World& world, int threads, const MeshWords& words);
 
 }  // namespace thor

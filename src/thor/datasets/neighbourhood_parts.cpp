@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/mesh_file.hpp"
 #include "thor/datasets/neighbourhood.hpp"
@@ -194,10 +195,17 @@ std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, c
 }
 
 std::vector<std::vector<float>> core_lengths(const comm::World& world, const Medium& medium, int threads) {
-  if (const auto mesh = std::dynamic_pointer_cast<const MeshCells>(medium.cells)) return {mesh->lengths()};
+  if (std::dynamic_pointer_cast<const MeshCells>(medium.cells)) {
+    std::vector<std::vector<float>> all;
+    for (const CountedCells& part : counted_cells(medium, world)) {
+      all.push_back(dynamic_cast<const MeshCells&>(*part.cells).lengths());
+    }
+    return all;
+  }
   if (!medium.divided) return {neighbourhood_scale(dynamic_cast<const Cells&>(*medium.cells), threads)};
   std::vector<HeldCells> held;
-  for (const GasPart& part : medium.divided->parts) held.push_back({part.domain, part.cells.get()});
+  for (const GasPart& part : medium.divided->parts)
+    held.push_back({part.domain, &dynamic_cast<const Cells&>(*part.cells)});
   const auto& partition = dynamic_cast<const GridPartition&>(*medium.divided->partition);
   return neighbourhood_scales(world, partition, medium.grid, held, threads);
 }

@@ -1,8 +1,11 @@
 #pragma once
+#include "thor/datasets/mesh_part.hpp"
 #include "thor/datasets/uniform_grid.hpp"
 #include "thor/math/lookup.hpp"
 
 namespace thor {
+
+struct OctreeOfBirths;
 
 /// Cubic leaves of a tree whose nodes have eight children each. The unit of length is the finest leaf, so that leaves
 /// lie at integers and are powers of two wide, and all changes between them are exact. A position is a leaf and an
@@ -10,6 +13,9 @@ namespace thor {
 /// of one level has the photons of that grid, bit for bit.
 ///
 /// A point is found from a dense table of one level, and then by at most depth - table_depth children.
+///
+/// A part of an octree has the leaves that it holds, and those behind its border under the numbers of CellsHeld; of
+/// the rest it knows nothing. Photons are born on the host, which has the whole.
 template <class R>
 struct Octree {
   using Real = R;
@@ -21,12 +27,26 @@ struct Octree {
   int depth;                   ///< level of the finest leaves; the root has level 0
   int table_depth;
   bool periodic;
-  Real zero[3];  ///< where the origin of the coordinates lies [finest leaves from the corner]
+  std::int32_t held;             ///< leaves of a part; 0: this is the whole
+  OnHost<OctreeOfBirths> whole;  ///< that it is a part of
+  Real zero[3];                  ///< where the origin of the coordinates lies [finest leaves from the corner]
 
   static void for_each_field(auto f, auto&... d) {
     f(d.gas...), f(d.physics...), f(d.table...), f(d.nodes...), f(d.firsts...);
-    f(d.depth...), f(d.table_depth...), f(d.periodic...), f(d.zero...);
+    f(d.depth...), f(d.table_depth...), f(d.periodic...), f(d.held...), f(d.whole...), f(d.zero...);
   }
+};
+struct OctreeOfBirths {
+  Octree<double> tree;
+  CellsHeld part;
+};
+
+/// One that is no part, for kernels without borders.
+template <class R>
+struct WholeOctree : Octree<R> {};
+template <class R>
+struct WholeOf<Octree<R>> {
+  using type = WholeOctree<R>;
 };
 
 inline namespace THOR_ISA {
@@ -50,6 +70,11 @@ THOR_FN I lower_face(I centre, I width) {
   return (centre - width) >> 1;
 }
 
+template <class I>
+struct FoundLeaf {
+  I leaf, width;
+};
+
 /// 1/x of a power of two: the exponent changes its sign.
 template <class V>
 THOR_FN V inverse_of_power(V x) {
@@ -72,8 +97,8 @@ THOR_FN IntOf<V> integers_at(const Array<std::int32_t>& memory, IntOf<V> place) 
   return __builtin_bit_cast(IntOf<V>, to_bits(bits));
 }
 
-template <class V>
-struct OctreeView : CellMedium<OctreeView<V>, V> {
+template <class V, bool may_be_part = true>
+struct OctreeView : CellMedium<OctreeView<V, may_be_part>, V> {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using Mask = MaskOf<V>;
@@ -81,7 +106,18 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
   using Segment = CellSegment<V>;
   const Octree<Real>& data;
 
-  THOR_FN bool is_part() const { return false; }
+  THOR_FN bool is_part() const { return may_be_part && data.held > 0; }
+  /// The place of a lane; where it is behind the border, one that there is.
+  THOR_FN Place held(const Place& place) const {
+    if (!is_part()) [[likely]]
+      return place;
+    return place_or_first<V>(!at_least<V>(place.leaf, data.held), place);
+  }
+  /// The gas where a photon begins. A ray of its birth may begin in another part, where light does not depend on it.
+  template <class Birth>
+  THOR_FN auto gas_at_birth(const Birth& birth) const {
+    return this->at(held(birth.place));
+  }
 
   THOR_FN LaneAddress<V> record(const Place& place, unsigned stride) const {
     return lane_address<V>(__builtin_bit_cast(BitsOf<V>, place.leaf), stride, BitsOf<V>(0u));
@@ -121,11 +157,7 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
 
   /// Which leaf has a point [finest leaves from the corner], and how wide it is.
   template <class W>
-  struct Found {
-    IntOf<W> leaf, width;
-  };
-  template <class W>
-  THOR_FN Found<W> find(IntOf<W> x, IntOf<W> y, IntOf<W> z) const {
+  THOR_FN FoundLeaf<IntOf<W>> find(IntOf<W> x, IntOf<W> y, IntOf<W> z) const {
     using I = IntOf<W>;
     const int up = data.depth - data.table_depth, t = data.table_depth;
     // Lanes that are idle have no leaf, but read one, too.
@@ -191,7 +223,10 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
     enter(y, lane.dy, lane.py, cy, ty, lane.place.y);
     enter(z, lane.dz, lane.pz, cz, tz, lane.place.z);
     lane.place.leaf = select(moves, found.leaf, lane.place.leaf);
-    return {face && out, Mask(false)};
+    Mask departs(false);
+    if (is_part()) [[unlikely]]
+      departs = moves && at_least<V>(found.leaf, data.held);
+    return {face && out, departs};
   }
 
   /// The place of a lane `back` ago along its direction; in a periodic box the place in the box, not that of an image.
@@ -212,12 +247,14 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
     }
   }
 
-  // ---- The birth of a photon, one at a time: offsets are from the lower faces until it settles.
+  // ---- The birth of a photon, one at a time: offsets are from the lower faces, and leaves those of the whole, until
+  // ---- it settles.
 
   using One = IntOf<Real>;
   /// The leaf with this centre, or that holds this point.
   THOR_FN void put(auto& birth, One x, One y, One z) const {
-    const auto found = find<Real>(x >> 1, y >> 1, z >> 1);
+    const auto found =
+        has_births() ? whole().template find<Real>(x >> 1, y >> 1, z >> 1) : find<Real>(x >> 1, y >> 1, z >> 1);
     const auto centre = [&](One at) { return One(((at >> 1) & (0 - found.width)) * 2 + found.width); };
     birth.place = {found.leaf, centre(x), centre(y), centre(z)};
   }
@@ -230,6 +267,8 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
     if (table.place) {
       const std::int32_t* cell = table.place + 3 * index;
       put(birth, cell[0], cell[1], cell[2]);
+    } else if (has_births()) {
+      whole().put_leaf(birth, static_cast<std::int32_t>(index));
     } else {
       put_leaf(birth, static_cast<std::int32_t>(index));
     }
@@ -291,10 +330,8 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
       return offset > Real(0.5) * side ? min(offset - side, -at_face<Real>) : max(offset, at_face<Real>);
     };
     birth.position = {nearer(birth.position.x), nearer(birth.position.y), nearer(birth.position.z)};
+    if (has_births()) birth.place.leaf = data.whole.it->part.to_part(std::int32_t(birth.place.leaf));
   }
-
- private:
-  static THOR_FN Mask mask_of(Int below_zero) { return !at_least<V>(below_zero, 0); }
 
   /// The leaf of a number: at most eight children are looked at on each level.
   THOR_FN void put_leaf(auto& birth, std::int32_t leaf) const {
@@ -306,9 +343,24 @@ struct OctreeView : CellMedium<OctreeView<V>, V> {
       node = children[k], width >>= 1;
       x += (k >> 2 & 1) * width, y += (k >> 1 & 1) * width, z += (k & 1) * width;
     }
-    birth.place = {leaf, One(2 * x + width), One(2 * y + width), One(2 * z + width)};
+    birth.place = {leaf, 2 * x + width, 2 * y + width, 2 * z + width};
   }
+
+ private:
+  /// Whether photons are born in a larger whole.
+  THOR_FN bool has_births() const { return may_be_part && data.whole.it; }
+  static THOR_FN Mask mask_of(Int below_zero) { return !at_least<V>(below_zero, 0); }
+  THOR_FN auto whole() const { return OctreeView<decltype(Real() + 0.)>{{}, data.whole.it->tree}; }
 };
+
+template <class V>
+THOR_FN OctreeView<V> view(const Octree<RealOf<V>>& data) {
+  return {{}, data};
+}
+template <class V>
+THOR_FN OctreeView<V, false> view(const WholeOctree<RealOf<V>>& data) {
+  return {{}, data};
+}
 
 /// The place of the numbers of a leaf, for rays.
 template <class V>
@@ -319,11 +371,6 @@ THOR_FN IntOf<V> number_of_cell(const Octree<RealOf<V>>&, const OctreePlace<V, I
 template <class Real>
 THOR_FN void sides_of_box(const Octree<Real>& tree, double (&sides)[3]) {
   for (double& side : sides) side = double(1 << tree.depth);
-}
-
-template <class V>
-THOR_FN OctreeView<V> view(const Octree<RealOf<V>>& data) {
-  return {{}, data};
 }
 
 }  // namespace THOR_ISA

@@ -19,6 +19,12 @@ HostMesh::Position OctreeMesh::centre(const std::array<std::int32_t, 3>& place) 
   return found;
 }
 
+std::vector<std::uint32_t> OctreeMesh::rows() const {
+  std::vector<std::uint32_t> rows(static_cast<std::size_t>(cells()));
+  for (std::int64_t row = 0; row < cells(); ++row) rows[std::size_t(tree_->leaf_of(row))] = std::uint32_t(row);
+  return rows;
+}
+
 double OctreeMesh::volume(std::int64_t cell) const { return std::pow(unit() * tree_->width(cell), 3); }
 
 HostMesh::Position OctreeMesh::low() const {
@@ -90,8 +96,37 @@ void OctreeMesh::write(io::ArrayOutput& file) const {
   write_box(file, box_);
 }
 
+Octree<double> OctreeMesh::view() const {
+  Octree<double> tree = tree_->view();
+  for (std::size_t k = 0; k < 3; ++k) tree.zero[k] = -low()[k];
+  tree.periodic = box_.periodic;
+  return tree;
+}
+
+OctreeCells::OctreeCells(const std::shared_ptr<const OctreeMesh>& mesh, std::shared_ptr<const MeshPart> part,
+                         const CellLayout& layout, const CellUnits& units, double largest_velocity)
+    : MeshCells(mesh->cells(), std::move(part), layout, units, largest_velocity, words_of_octrees),
+      mesh_(mesh),
+      tree_(mesh->tree()) {
+  if (!this->part()) return;
+  tree_ = std::make_shared<const OctreeTree>(*tree_, this->part()->held, this->part()->border);
+  whole_ = {mesh_->view(), this->part()->cells()};
+}
+
+AnyDataset OctreeCells::dataset() const {
+  Octree<double> tree = mesh_->view();
+  if (part()) {
+    const Octree<double> of_part = tree_->view();
+    tree.table = of_part.table, tree.nodes = of_part.nodes, tree.firsts = of_part.firsts;
+    tree.table_depth = of_part.table_depth;
+    tree.held = std::int32_t(cells()), tree.whole.it = &whole_;
+  }
+  tree.gas = records();
+  return tree;
+}
+
 OctreePlace<double, std::int64_t> OctreeCells::place(std::int64_t leaf) const {
-  const auto centre = mesh_->tree().centre(leaf);
+  const auto centre = tree_->centre(leaf);
   return {leaf, centre[0], centre[1], centre[2]};
 }
 
@@ -102,15 +137,15 @@ std::vector<float> OctreeCells::lengths() const {
 }
 
 void OctreeCells::survey(int threads, bool core_skip, double hubble) {
-  const OctreeTree& tree = mesh_->tree();
+  const OctreeTree& tree = *tree_;
   const Octree<double> data = tree.view();
   const auto view = thor::view<double>(data);
   const std::int64_t root = std::int64_t(1) << tree.depth();
   std::mutex mutex;
   CellStatistics sum;
-  parallel_for(threads, std::size_t(cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
+  parallel_for(threads, std::size_t(own_cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
     CellStatistics p;
-    for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+    for (auto i = first_own() + std::int64_t(first); i < first_own() + std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
       const std::int64_t width = tree.width(i);
       if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, 0.5 * side(i), hubble));
@@ -118,6 +153,7 @@ void OctreeCells::survey(int threads, bool core_skip, double hubble) {
       here.opacity *= side(i);  // of the leaf
       p.add_cell(here);
       p.density += std::pow(side(i), 3) * density - here.opacity / here.inverse_width;
+      p.cells += std::pow(side(i), 3);
       // Each face once: from the lower of two leaves of a size, and from the smaller one.
       const auto& corner = tree.corner(i);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -136,7 +172,7 @@ void OctreeCells::survey(int threads, bool core_skip, double hubble) {
     const std::lock_guard lock(mutex);
     sum.add(p);
   });
-  finish_statistics(sum, std::pow(double(root), 3));
+  finish_statistics(sum, sum.cells);
 }
 
 }  // namespace thor

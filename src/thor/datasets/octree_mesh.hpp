@@ -17,12 +17,15 @@ class OctreeMesh : public HostMesh {
  public:
   OctreeMesh(std::shared_ptr<const OctreeTree> tree, const MeshBox& box) : tree_(std::move(tree)), box_(box) {}
 
-  const OctreeTree& tree() const { return *tree_; }
+  const std::shared_ptr<const OctreeTree>& tree() const { return tree_; }
+  /// As kernels see it, without gas.
+  Octree<double> view() const;
   double unit() const { return box_.size / double(std::int64_t(1) << tree_->depth()); }  ///< [cm]
 
   const char* name() const override { return "octree"; }
   std::int64_t cells() const override { return tree_->leaves(); }
   CellNumbers numbers() const override { return {}; }
+  std::vector<std::uint32_t> rows() const override;
   std::array<std::int32_t, 3> place(std::int64_t number) const override { return tree_->centre(number); }
   Position centre(const std::array<std::int32_t, 3>& place) const override;
   double volume(std::int64_t cell) const override;
@@ -46,17 +49,19 @@ class OctreeMesh : public HostMesh {
 /// The gas of the leaves.
 class OctreeCells : public MeshCells {
  public:
-  OctreeCells(const std::shared_ptr<const OctreeMesh>& mesh, const CellLayout& layout, const CellUnits& units,
-              double largest_velocity)
-      : MeshCells(mesh, layout, units, largest_velocity, words_of_octrees), mesh_(mesh) {}
+  OctreeCells(const std::shared_ptr<const OctreeMesh>& mesh, std::shared_ptr<const MeshPart> part,
+              const CellLayout& layout, const CellUnits& units, double largest_velocity);
 
+  AnyDataset dataset() const override;
   void survey(int threads, bool core_skip, double hubble) override;
-  double side(std::int64_t leaf) const override { return mesh_->tree().width(leaf); }
+  double side(std::int64_t leaf) const override { return tree_->width(leaf); }
   OctreePlace<double, std::int64_t> place(std::int64_t leaf) const;
   std::vector<float> lengths() const override;
 
  private:
   std::shared_ptr<const OctreeMesh> mesh_;
+  std::shared_ptr<const OctreeTree> tree_;  ///< with these leaves
+  OctreeOfBirths whole_{};                     ///< of a part
 };
 
 /// The leaves of such a dataset.

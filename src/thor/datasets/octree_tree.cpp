@@ -74,6 +74,66 @@ OctreeTree::OctreeTree(const std::string& name, const std::vector<OctreeLeaf>& l
   build_table();
 }
 
+OctreeTree::OctreeTree(const OctreeTree& whole, const std::vector<std::int32_t>& held,
+                       const std::vector<std::int32_t>& border)
+    : depth_(whole.depth_), coarsest_(whole.coarsest_) {
+  for (const std::int32_t leaf : held) {
+    corner_.push_back(whole.corner(leaf)), level_.push_back(whole.level_[std::size_t(leaf)]);
+  }
+  std::vector<std::int32_t> known;
+  std::ranges::merge(held, border, std::back_inserter(known));
+  build_part(whole, held, known, whole.nodes_.empty() ? -1 : 0, 0, std::int32_t(whole.leaves()));
+  build_table();
+}
+
+/// What a node of the whole, with these leaves below it, is in the part.
+std::int32_t OctreeTree::build_part(const OctreeTree& whole, const std::vector<std::int32_t>& held,
+                                    const std::vector<std::int32_t>& known, std::int32_t entry, std::int32_t first,
+                                    std::int32_t end) {
+  const auto count = std::int32_t(held.size());
+  const auto next = std::ranges::lower_bound(known, first);
+  if (entry < 0 || next == known.end() || *next >= end) return -1 - CellsHeld{held.data(), count}.to_part(first);
+  const auto node = std::int32_t(nodes_.size() / 8);
+  nodes_.resize(nodes_.size() + 8);
+  for (int k = 0; k < 8; ++k) {
+    const std::int32_t* const children = whole.nodes_.data() + 8 * std::size_t(entry);
+    const std::int32_t last = k < 7 ? whole.first_leaf(children[k + 1]) : end;
+    const std::int32_t found = build_part(whole, held, known, children[k], whole.first_leaf(children[k]), last);
+    nodes_[8 * std::size_t(node) + std::size_t(k)] = found;
+  }
+  return node;
+}
+
+void OctreeTree::for_each_neighbour(std::int64_t leaf, bool periodic, std::int64_t first, std::int64_t end,
+                                    const std::function<void(std::int64_t)>& take) const {
+  const std::int64_t root = std::int64_t(1) << depth_, side = width(leaf);
+  std::array<std::int64_t, 3> low{}, high{};  // the places behind a face
+  const auto visit = [&](const auto& self, std::int32_t entry, std::int64_t before,
+                         const std::array<std::int64_t, 3>& at, std::int64_t size) -> void {
+    const std::int64_t begin = first_leaf(entry);
+    if (begin >= first && before <= end) return;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (at[k] >= high[k] || at[k] + size <= low[k]) return;
+    }
+    if (entry < 0) return take(begin);
+    const std::int64_t half = size / 2;
+    for (int k = 0; k < 8; ++k) {
+      const std::int32_t* const children = nodes_.data() + 8 * std::size_t(entry);
+      self(self, children[k], k < 7 ? first_leaf(children[k + 1]) : before,
+           {at[0] + (k >> 2 & 1) * half, at[1] + (k >> 1 & 1) * half, at[2] + (k & 1) * half}, half);
+    }
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const bool upper : {false, true}) {
+      for (std::size_t k = 0; k < 3; ++k) low[k] = corner(leaf)[k], high[k] = low[k] + side;
+      low[axis] += upper ? side : -1;
+      if (periodic) low[axis] = (low[axis] + root) % root;
+      high[axis] = low[axis] + 1;
+      if (low[axis] >= 0 && low[axis] < root) visit(visit, nodes_.empty() ? -1 : 0, leaves(), {0, 0, 0}, root);
+    }
+  }
+}
+
 /// The node of leaves that fill a cube, or ~leaf.
 std::int32_t OctreeTree::build(std::size_t first, std::size_t end, int level, const Corner& corner) {
   if (end - first == 1) return -1 - std::int32_t(first);

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ class OctreeTree {
 
   /// Error(input) that begins with `name` if leaves overlap, leave gaps, or are not there.
   OctreeTree(const std::string& name, const std::vector<OctreeLeaf>& leaves);
+  /// Part of an octree: the leaves that it holds, and those behind its border, under the numbers of CellsHeld. Both in
+  /// ascending order.
+  OctreeTree(const OctreeTree& whole, const std::vector<std::int32_t>& held, const std::vector<std::int32_t>& border);
 
   std::int64_t leaves() const { return std::int64_t(corner_.size()); }
   int depth() const { return depth_; }
@@ -33,12 +37,20 @@ class OctreeTree {
   std::array<std::int32_t, 3> centre(std::int64_t leaf) const;  ///< as in OctreePlace
   std::int64_t bytes() const;                                   ///< of the arrays that kernels use
 
+  /// The leaves behind the faces of a leaf, but for those from `first` to before `end`. Some come more than once.
+  void for_each_neighbour(std::int64_t leaf, bool periodic, std::int64_t first, std::int64_t end,
+                          const std::function<void(std::int64_t)>& take) const;
+
   /// As kernels see it, without gas, physics and zero.
   Octree<double> view() const;
 
  private:
   std::int32_t build(std::size_t first, std::size_t end, int level, const std::array<std::int32_t, 3>& corner);
+  std::int32_t build_part(const OctreeTree& whole, const std::vector<std::int32_t>& held,
+                          const std::vector<std::int32_t>& known, std::int32_t entry, std::int32_t first,
+                          std::int32_t end);
   void build_table();
+  std::int32_t first_leaf(std::int32_t entry) const { return entry < 0 ? -1 - entry : firsts_[std::size_t(entry)]; }
 
   int depth_ = 0, coarsest_ = deepest, table_depth_ = 0;
   std::vector<std::uint8_t> level_;

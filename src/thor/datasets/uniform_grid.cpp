@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <tuple>
 
@@ -14,6 +13,7 @@
 #include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/equal_cells.hpp"
+#include "thor/datasets/file_stamp.hpp"
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/neighbourhood.hpp"
@@ -111,14 +111,6 @@ void require_memory_of_all(const comm::World& world, const GridShape& grid, cons
   const auto most = double(world.largest(std::uint64_t(cells)));
   require_memory(grid, most, layout, world.ranks_on_node());
   world.largest(0);  // all have looked
-}
-
-/// What changes if another grid is put in the place of this one.
-auto stamp_of(const std::string& path) {
-  std::error_code none;
-  const std::filesystem::path folder = path, list = folder / ".zmetadata";
-  const std::filesystem::path file = std::filesystem::exists(list, none) ? list : folder;
-  return std::pair(std::filesystem::last_write_time(file, none), std::filesystem::file_size(file, none));
 }
 
 /// Reads domains of a grid, at the start or later; it has all that this takes.
@@ -220,22 +212,19 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   for (std::size_t i = 0; i < parts.size(); ++i) {
     divided->parts.push_back(reader->part_of(held[i], parts[i], fastest_gas));
   }
-  divided->read = [=, path = dataset.path, stamp = stamp_of(dataset.path), threads = options.threads](
+  divided->read = [=, stamp = FileStamp(dataset.path), threads = options.threads](
                       int domain, const std::vector<float>& core_scale) {
     const auto cells = reader->read(domain);
     if (joins) reader->join(domain, *cells);
     if (!core_scale.empty()) cells->set_core_scale(core_scale, threads, 0);
     GasPart part = reader->part_of(domain, cells, fastest_gas);
-    if (stamp_of(path) != stamp) {
-      throw Error(ExitCode::input, path + ": changed during the run: run again, or use --no-relief");
-    }
+    stamp.require_same();
     return part;
   };
   m.cells = divided->parts.front().cells;
-  static constexpr float blank[8] = {1, 1};
   auto& whole = std::get<UniformGrid<double>>(m.dataset);
-  whole.gas = divided->parts.front().cells->dataset().gas;
-  whole.gas.numbers = {blank, 0}, whole.gas.stride = 0;  // every cell is this one
+  whole.gas = parts.front()->records();
+  whole.gas.numbers = {blank_cell, 0}, whole.gas.stride = 0;  // every cell is this one
   m.divided = std::move(divided);
 }
 
@@ -281,11 +270,8 @@ std::shared_ptr<const Partition> divide_grid(const MediumOutline& m, const Cut& 
   return std::make_shared<GridPartition>(grid, Domains(grid.count, grid.periodic, cut.count, cut.margin, work));
 }
 
-}  // namespace
-
-std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,
-                                       const comm::World& world, int threads) {
-  if (dataset.bad_cells != config::BadCells::drop) return {};
+std::vector<std::int64_t> find_dropped_of_grid(const MediumOutline& outline, const config::Dataset& dataset,
+                                               const Line& line, const comm::World& world, int threads) {
   // Slabs of some layers, of which each rank looks at as many.
   const auto [nx, ny, nz] = outline.grid.count;
   const std::int64_t layers = std::max<std::int64_t>((1 << 24) / (ny * nz), 1);
@@ -293,17 +279,16 @@ std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const confi
   std::vector<CellBox> slabs;
   for (std::int64_t x = begin; x < end; x += layers) slabs.push_back({{x, 0, 0}, {std::min(layers, end - x), ny, nz}});
   const double fastest = fastest_of_all(world, dataset, line, outline.grid, slabs, threads);
-  std::vector<std::uint64_t> bad;
+  std::vector<std::int64_t> bad;
   for (const CellBox& slab : slabs) {
     const auto cells = read_cells(dataset, line, outline.grid, units_of(outline, dataset, line),
                                   {slab, false, fastest, threads, true});
-    for (const std::int64_t i : cells->dropped()) bad.push_back(std::uint64_t(slab.first[0] * ny * nz + i));
+    for (const std::int64_t i : cells->dropped()) bad.push_back(slab.first[0] * ny * nz + i);
   }
-  bad = world.from_first(world.at_first(bad));
-  std::vector<std::int64_t> all(bad.begin(), bad.end());
-  say_dropped(dataset, all);
-  return all;
+  return bad;
 }
+
+}  // namespace
 
 extern const DatasetType uniform_grid_type;  // for the generated table
 const DatasetType uniform_grid_type{.name = "uniform_grid",
@@ -315,6 +300,7 @@ const DatasetType uniform_grid_type{.name = "uniform_grid",
                                     .add_keys = config::add_grid_keys,
                                     .outline = outline_grid,
                                     .add_cells = add_grid_cells,
-                                    .divide = divide_grid};
+                                    .divide = divide_grid,
+                                    .find_dropped = find_dropped_of_grid};
 
 }  // namespace thor

@@ -2,7 +2,6 @@
 
 #include "thor/core/error.hpp"
 #include "thor/core/parallel_for.hpp"
-#include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/voronoi_mesh.hpp"
 #include "thor/io/array/units.hpp"
 
@@ -44,11 +43,21 @@ MediumOutline outline_voronoi(const config::Dataset& dataset, const Line& line, 
 
 void add_voronoi_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options) {
   const auto mesh = std::dynamic_pointer_cast<const VoronoiMesh>(m.mesh);
-  add_mesh_cells(m, dataset, line, options, words_of_sites, [&](const CellLayout& layout, double fastest) {
-    return std::make_shared<VoronoiCells>(mesh, layout, units_of(m, dataset, line), fastest);
-  });
-  auto& cells = std::get<Voronoi<double>>(m.dataset);
-  cells.gas = m.cells->records(), cells.physics = physics_of_cells(m, dataset, line, options.dust_depth);
+  add_mesh_cells(m, dataset, line, options, words_of_sites,
+                 [mesh](const auto& part, const CellLayout& layout, const CellUnits& units, double fastest) {
+                   return std::make_shared<VoronoiCells>(mesh, part, layout, units, fastest);
+                 });
+}
+
+std::shared_ptr<const Partition> divide_voronoi(const MediumOutline& m, const Cut& cut) {
+  const auto mesh = std::dynamic_pointer_cast<const VoronoiMesh>(m.mesh);
+  return std::make_shared<MeshPartition>(
+      mesh, cut, 2, [mesh](std::int64_t cell, std::int64_t first, std::int64_t end, const auto& take) {
+        const Voronoi<double> data = mesh->view();
+        view<double>(data).for_each_face(cell, [&](Vec3<double>, std::int64_t behind) {
+          if (behind >= 0 && (behind < first || behind >= end)) take(behind);
+        });
+      });
 }
 
 bool is_voronoi(const io::Input& file) { return file.number("/", "box_size") && file.has("/x") && !file.has("/level"); }
@@ -64,16 +73,21 @@ RayMesh voronoi_of_rays(const config::Dataset& dataset) {
 }  // namespace
 
 extern const DatasetType voronoi_type;  // for the generated table
-const DatasetType voronoi_type{.name = "voronoi",
-                               .meaning = "the Voronoi mesh of sites from a file ([Voronoi meshes](voronoi.md))",
-                               .model = false,
-                               .flows = false,
-                               .gridded = true,
-                               .peak = 0,
-                               .add_keys = [](config::Section<config::Dataset>&) {},  // those of a uniform grid
-                               .outline = outline_voronoi,
-                               .add_cells = add_voronoi_cells,
-                               .is_in = is_voronoi,
-                               .mesh_of_rays = voronoi_of_rays};
+const DatasetType voronoi_type{
+    .name = "voronoi",
+    .meaning = "the Voronoi mesh of sites from a file ([Voronoi meshes](voronoi.md))",
+    .model = false,
+    .flows = false,
+    .gridded = true,
+    .peak = 0,
+    .add_keys = [](config::Section<config::Dataset>&) {},  // those of a uniform grid
+    .outline = outline_voronoi,
+    .add_cells = add_voronoi_cells,
+    .divide = divide_voronoi,
+    .find_dropped = [](const MediumOutline& m, const config::Dataset& dataset, const Line& line,
+                       const comm::World& world,
+                       int threads) { return find_dropped_of_mesh(m, dataset, line, world, threads, words_of_sites); },
+    .is_in = is_voronoi,
+    .mesh_of_rays = voronoi_of_rays};
 
 }  // namespace thor

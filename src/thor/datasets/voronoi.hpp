@@ -1,5 +1,6 @@
 #pragma once
 #include "thor/datasets/cell_medium.hpp"
+#include "thor/datasets/mesh_part.hpp"
 #include "thor/datasets/ray_entry.hpp"
 #include "thor/random/seed.hpp"
 
@@ -19,26 +20,53 @@ struct alignas(64) FourFaces {
   std::int32_t behind[4];  ///< the cell behind each; below 0: a wall of the box, or none
 };
 
+/// The cells, in the order of a curve through space: neighbours are often near in memory, too.
+struct VoronoiCellArrays {
+  Array<std::int32_t> firsts;  ///< the first line of each cell, and the end of all
+  Array<FourFaces> lines;
+  Array<float> shapes;        ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
+  Array<double> sites;        ///< from the corner of the box, three numbers each
+  Array<std::int32_t> table;  ///< a cell near the middle of each cube of a lattice over the box, x slowest
+  int cubes;                  ///< of that lattice along each axis
+
+  static void for_each_field(auto f, auto&... d) {
+    f(d.firsts...), f(d.lines...), f(d.shapes...), f(d.sites...), f(d.table...), f(d.cubes...);
+  }
+};
+
+/// The whole mesh that a part belongs to.
+struct VoronoiOfBirths {
+  VoronoiCellArrays cells;
+  CellsHeld part;
+};
+
+/// A part has the cells that it holds; what is behind its border has the numbers of CellsHeld. Photons are born on the
+/// host, which has the whole.
 template <class R>
 struct Voronoi {
   using Real = R;
   GasRecords gas;
   CellPhysics<Real> physics;
-  Array<std::int32_t> ends;   ///< the first and the last line of each cell
-  Array<FourFaces> lines;     ///< in the order of a curve through space: neighbours are often near in memory, too
-  Array<float> shapes;        ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
-  Array<double> sites;        ///< from the corner of the box, three numbers each
-  Array<std::int32_t> table;  ///< a cell near the middle of each cube of a lattice over the box, x slowest
-  int cubes;                  ///< of that lattice along each axis
-  bool twins;                 ///< a cell may have two faces with the same cell behind them
+  VoronoiCellArrays cells;
+  bool twins;  ///< a cell may have two faces with the same cell behind them
   bool periodic;
-  double sides[3];  ///< of the box
-  double zero[3];   ///< where the origin of the coordinates lies, from the corner
+  std::int32_t held;              ///< cells of a part; 0: this is the whole
+  OnHost<VoronoiOfBirths> whole;  ///< that it is a part of
+  double sides[3];                ///< of the box
+  double zero[3];                 ///< where the origin of the coordinates lies, from the corner
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.gas...), f(d.physics...), f(d.ends...), f(d.lines...), f(d.shapes...), f(d.sites...), f(d.table...);
-    f(d.cubes...), f(d.twins...), f(d.periodic...), f(d.sides...), f(d.zero...);
+    f(d.gas...), f(d.physics...), f(d.cells...), f(d.twins...), f(d.periodic...), f(d.held...), f(d.whole...);
+    f(d.sides...), f(d.zero...);
   }
+};
+
+/// One that is no part, for kernels without borders.
+template <class R>
+struct WholeVoronoi : Voronoi<R> {};
+template <class R>
+struct WholeOf<Voronoi<R>> {
+  using type = WholeVoronoi<R>;
 };
 
 inline namespace THOR_ISA {
@@ -63,8 +91,8 @@ struct VoronoiSegment {
   THOR_FN V length() const { return distance; }
 };
 
-template <class V>
-struct VoronoiView : CellMedium<VoronoiView<V>, V> {
+template <class V, bool may_be_part = true>
+struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using One = IntOf<Real>;
@@ -85,7 +113,18 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   /// What rounding leaves between an offset and the depth that is followed.
   static constexpr Real rounding = Real(1e-4);
 
-  THOR_FN bool is_part() const { return false; }
+  THOR_FN bool is_part() const { return may_be_part && data.held > 0; }
+  /// The place of a lane; where it is behind the border, one that there is.
+  THOR_FN Place held(const Place& place) const {
+    if (!is_part()) [[likely]]
+      return place;
+    return place_or_first<V>(!at_least<V>(place.cell, data.held), place);
+  }
+  /// The gas where a photon begins. A ray of its birth may begin in another part, where light does not depend on it.
+  template <class Birth>
+  THOR_FN auto gas_at_birth(const Birth& birth) const {
+    return this->at(held(birth.place));
+  }
   /// Cells at the face of the box reach through it, so that rays do not end at a face of theirs.
   THOR_FN bool wraps() const { return data.periodic; }
   THOR_FN LaneAddress<V> record(const Place& place, unsigned stride) const {
@@ -135,15 +174,19 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
     lane.place.behind = select(in, lane.place.cell, lane.place.behind);
     lane.place.cell = select(in, behind, lane.place.cell);
     lane.place.depth = select(in, select(stays, max(-off, V(at_face)), V(at_face)), lane.place.depth);
-    prefetch(lane.place);
-    return {out, Mask(false)};
+    prefetch(held(lane.place));
+    Mask departs(false);
+    if (is_part()) [[unlikely]]
+      departs = in && at_least<V>(behind, data.held);
+    return {out, departs};
   }
 
   /// The place of a lane `back` ago along its direction; in a periodic box that in the box.
   template <class Lane>
   THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
     const double p[3] = {lane.px, lane.py, lane.pz}, d[3] = {lane.dx, lane.dy, lane.dz};
-    const double* const site = data.sites.data + 3 * std::int64_t(lane.place.cell);
+    const std::int64_t cell = lane.place.cell, beyond = has_births() ? cell - data.held : -1;
+    const double* const site = beyond < 0 ? data.cells.sites.data + 3 * cell : born().sites.data + 3 * beyond;
     for (int k = 0; k < 3; ++k) {
       double x = site[k] + p[k] - back * d[k];
       if (data.periodic) {
@@ -154,7 +197,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
     }
   }
 
-  // ---- The birth of a photon, one at a time.
+  // ---- The birth of a photon, one at a time: in cells of the whole until it settles.
 
   THOR_FN void place_point(auto& birth, const Real (&offset)[3], const int (&cell)[3]) const {
     birth.position = {offset[0], offset[1], offset[2]};
@@ -195,36 +238,41 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   }
   THOR_FN void settle(auto& birth, bool) const {
     Real depth(1), square(0);
-    for_each_face(birth.place.cell, [&](Vec3<Real> m, One behind) THOR_INLINE_LAMBDA {
+    for_each_face(born(), birth.place.cell, [&](Vec3<Real> m, One behind) THOR_INLINE_LAMBDA {
       const Real here = max(Real(1) - dot(m, birth.position), at_face), mm = dot(m, m);
       if (here * here * square < depth * depth * mm) depth = here, square = mm, birth.place.behind = behind;
     });
     birth.place.depth = depth;
+    if (!has_births()) return;
+    const CellsHeld& part = data.whole.it->part;
+    birth.place.cell = part.to_part(std::int32_t(birth.place.cell));
+    if (birth.place.behind >= 0) birth.place.behind = part.to_part(std::int32_t(birth.place.behind));
   }
 
   /// The cell that holds a point from the corner of the box, and the point from its site. What is outside of the box is
   /// in the cell whose wall it is behind.
   THOR_FN std::int32_t locate(const double (&point)[3], double (&offset)[3]) const {
+    const int n = born().cubes;
     int at[3];
     for (int k = 0; k < 3; ++k) {
-      const double x = point[k] / data.sides[k] * data.cubes;
-      at[k] = !(x > 0) ? 0 : x >= data.cubes ? data.cubes - 1 : int(x);
+      const double x = point[k] / data.sides[k] * n;
+      at[k] = !(x > 0) ? 0 : x >= n ? n - 1 : int(x);
     }
-    return locate_from(data.table.data[(std::int64_t(at[0]) * data.cubes + at[1]) * data.cubes + at[2]], point, offset);
+    return locate_from(born().table.data[(std::int64_t(at[0]) * n + at[1]) * n + at[2]], point, offset);
   }
   /// From a cell to the one behind the face that the point is furthest beyond, and so on: each site is nearer to the
   /// point than the last, so that no cell is met twice.
   THOR_FN std::int32_t locate_from(std::int32_t cell, const double (&point)[3], double (&offset)[3]) const {
     for (int k = 0; k < 3; ++k) {
-      offset[k] = point[k] - data.sites.data[3 * std::int64_t(cell) + k];
+      offset[k] = point[k] - born().sites.data[3 * std::int64_t(cell) + k];
       const double half = data.periodic ? 0.5 * data.sides[k] : 1e300;
       offset[k] += offset[k] > half ? -data.sides[k] : offset[k] < -half ? data.sides[k] : 0;
     }
-    const std::int64_t cells = std::int64_t(data.ends.count) / 2;
+    const std::int64_t cells = std::int64_t(born().firsts.count) - 1;
     for (std::int64_t steps = 0; steps < cells; ++steps) {
       std::int32_t through = -1;
       double least = -1e-12, m[3] = {};
-      for_each_face(cell, [&](Vec3<Real> face, One behind) THOR_INLINE_LAMBDA {
+      for_each_face(born(), cell, [&](Vec3<Real> face, One behind) THOR_INLINE_LAMBDA {
         const double n[3] = {face.x, face.y, face.z};
         const double depth = 1 - (n[0] * offset[0] + n[1] * offset[1] + n[2] * offset[2]);
         if (behind < 0 || !(depth < least)) return;
@@ -242,13 +290,22 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   /// use(m, what is behind it) for all faces of a cell, one by one, and some that are none (m = 0, behind < 0).
   template <class Use>
   THOR_FN void for_each_face(std::int64_t cell, const Use& use) const {
-    for (std::int32_t line = data.ends.data[2 * cell]; line <= data.ends.data[2 * cell + 1]; ++line) {
-      const FourFaces& f = data.lines.data[line];
+    for_each_face(data.cells, cell, use);
+  }
+  template <class Use>
+  static THOR_FN void for_each_face(const VoronoiCellArrays& cells, std::int64_t cell, const Use& use) {
+    for (std::int32_t line = cells.firsts.data[cell]; line < cells.firsts.data[cell + 1]; ++line) {
+      const FourFaces& f = cells.lines.data[line];
       for (int k = 0; k < 4; ++k) use(Vec3<Real>{Real(f.x[k]), Real(f.y[k]), Real(f.z[k])}, One(f.behind[k]));
     }
   }
 
  private:
+  /// Whether photons are born in a larger whole.
+  THOR_FN bool has_births() const { return may_be_part && data.whole.it; }
+  /// The cells in which photons are born.
+  THOR_FN const VoronoiCellArrays& born() const { return has_births() ? data.whole.it->cells : data.cells; }
+
   struct Face {
     Vec3<V> m;
     Int behind;
@@ -256,7 +313,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   THOR_FN Face face_of(Int number) const {
     const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, number >> 2), 16,
                                          __builtin_bit_cast(BitsOf<V>, number & Int(One(3))));
-    const float* const memory = data.lines.data->x;
+    const float* const memory = data.cells.lines.data->x;
     const auto part = [&](int k) THOR_INLINE_LAMBDA {
       return gather(address, [=](std::int64_t i) THOR_INLINE_LAMBDA { return memory[i + k]; });
     };
@@ -281,7 +338,8 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   THOR_FN Faces look(const Place& place, Vec3<V> p, Vec3<V> d, V moved) const {
     const V zero(Real(0)), one(Real(1)), lost = V(behind_plane) * dot(p, p);
     Faces found{one, zero, V(no_limit<Real>), Int(0), Int(0)};
-    const Int first = end_of(place.cell, 0u), last = end_of(place.cell, 1u);
+    const Int cell = held(place).cell;  // rays of an event may look from behind the border
+    const Int first = first_line(cell, 0u), last = first_line(cell, 1u) - Int(1);
     for (Int line = first;; line = line + Int(1)) {
       const Mask exists = at_least<V>(last - line, 0);
       if (!any(exists)) break;
@@ -326,22 +384,23 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   };
   THOR_FN Lines lines_at(Int line) const {
     if constexpr (std::is_arithmetic_v<V>) {
-      const FourFaces f = data.lines.data[line];
+      const FourFaces f = data.cells.lines.data[line];
       Lines lines;
       for (int k = 0; k < 4; ++k) lines.m[k] = {V(f.x[k]), V(f.y[k]), V(f.z[k])}, lines.behind[k] = Int(f.behind[k]);
       return lines;
     } else {
       const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, line), 16, BitsOf<V>(0u));
-      const Numbers<V> low{data.lines.data->x, address}, high{data.lines.data->z, address};
+      const Numbers<V> low{data.cells.lines.data->x, address}, high{data.cells.lines.data->z, address};
       return {
           {{low[0], low[4], high[0]}, {low[1], low[5], high[1]}, {low[2], low[6], high[2]}, {low[3], low[7], high[3]}},
           {high.integer(4), high.integer(5), high.integer(6), high.integer(7)}};
     }
   }
-  THOR_FN Int end_of(Int cell, unsigned which) const {
-    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, cell), 2, BitsOf<V>(which));
+  /// The first line of a cell, or of the next one.
+  THOR_FN Int first_line(Int cell, unsigned next) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, cell), 1, BitsOf<V>(next));
     return __builtin_bit_cast(Int, to_bits(gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
-                                return __builtin_bit_cast(Real, One(data.ends.data[i]));
+                                return __builtin_bit_cast(Real, One(data.cells.firsts.data[i]));
                               })));
   }
   /// Brings the faces of the cells of a pack from memory while the step goes on.
@@ -351,7 +410,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
       One cell[lanes];
       store(place.cell, cell);
       for (int l = 0; l < lanes; ++l) {
-        const FourFaces* const line = data.lines.data + data.ends.data[2 * std::int64_t(cell[l])];
+        const FourFaces* const line = data.cells.lines.data + data.cells.firsts.data[std::int64_t(cell[l])];
         for (int k = 0; k < 4; ++k) __builtin_prefetch(line + k);
         __builtin_prefetch(data.gas.numbers.data + std::int64_t(cell[l]) * data.gas.stride);
       }
@@ -390,7 +449,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
       return (Real(seed >> 41) + Real(0.5)) * Real(0x1p-23);
     };
     Real shape[6];
-    for (int k = 0; k < 6; ++k) shape[k] = Real(data.shapes.data[6 * std::int64_t(cell) + k]);
+    for (int k = 0; k < 6; ++k) shape[k] = Real(born().shapes.data[6 * std::int64_t(cell) + k]);
     Vec3<Real> p{0, 0, 0};
     for (int i = 0; i < steps; ++i) {
       const Vec3<Real> u{uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)};
@@ -404,7 +463,7 @@ struct VoronoiView : CellMedium<VoronoiView<V>, V> {
   THOR_FN Real uniform_on_chord(One cell, Vec3<Real> p, Vec3<Real> d, Real share) const {
     Real low(0), high(0);
     bool meets_low = false, meets_high = false;
-    for_each_face(cell, [&](Vec3<Real> m, One) THOR_INLINE_LAMBDA {
+    for_each_face(born(), cell, [&](Vec3<Real> m, One) THOR_INLINE_LAMBDA {
       const Real towards = dot(m, d), here = max(Real(1) - dot(m, p), Real(0));
       if (towards > Real(1e-20)) {
         const Real s = divide(here, towards);
@@ -431,6 +490,10 @@ THOR_FN void sides_of_box(const Voronoi<Real>& mesh, double (&sides)[3]) {
 
 template <class V>
 THOR_FN VoronoiView<V> view(const Voronoi<RealOf<V>>& data) {
+  return {{}, data};
+}
+template <class V>
+THOR_FN VoronoiView<V, false> view(const WholeVoronoi<RealOf<V>>& data) {
   return {{}, data};
 }
 

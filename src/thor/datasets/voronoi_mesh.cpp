@@ -50,6 +50,13 @@ std::array<double, 6> shape_of(const VoronoiFaces& built, const MeshBox& box, st
           by * xy_of};
 }
 
+/// Lines without a face.
+void set_lines(std::vector<FourFaces>& lines, std::size_t count) {
+  lines.reserve(count);
+  prefer_large_pages(lines.data(), lines.capacity() * sizeof(FourFaces));
+  lines.assign(count, {{}, {}, {}, {no_face, no_face, no_face, no_face}});
+}
+
 }  // namespace
 
 VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box,
@@ -69,7 +76,9 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
                             built.faces.size(), built.sites.size(), INT32_MAX));
   }
   merged_ = built.merged, faces_ = built.faces.size(), most_faces_ = built.most_faces;
-  number_cells(built, count);
+  cell_of_ = built.site_of;
+  first_of_.assign(built.sites.size(), UINT32_MAX);
+  for (std::size_t i = count; i-- > 0;) first_of_[cell_of_[i]] = std::uint32_t(i);
   if (count > 1 && built.sites.size() < count / 2) {
     throw Error(ExitCode::input,
                 fmt::format("{}: {} of {} sites stand where another one does: check their coordinates, and the "
@@ -82,110 +91,114 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
   }
   unit_ = box.size / std::cbrt(double(built.sites.size()));
   keep(built);
-  number_of_.clear(), built_as_.clear();
   build_table(threads);
-}
-
-/// Cells are numbered as their first sites stand in the file.
-void VoronoiMesh::number_cells(const VoronoiFaces& built, std::size_t count) {
-  constexpr std::uint32_t none = UINT32_MAX;
-  number_of_.assign(built.sites.size(), none);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t& number = number_of_[built.site_of[i]];
-    if (number == none) {
-      number = std::uint32_t(first_of_.size());
-      first_of_.push_back(std::int64_t(i)), built_as_.push_back(built.site_of[i]);
-    }
-    cell_of_.push_back(number);
-  }
 }
 
 /// The planes of both sides of a face are the same numbers but for their sign.
 void VoronoiMesh::keep(const VoronoiFaces& built) {
-  for (const std::uint32_t old : built_as_) {
-    volumes_.push_back(built.volumes[old]);
-    for (std::size_t k = 0; k < 3; ++k) sites_.push_back((built.sites[old][k] - box_.origin[k]) / unit_);
-    for (const double length : shape_of(built, box_, old)) shapes_.push_back(float(length / unit_));
+  const std::size_t count = built.sites.size();
+  auto& [firsts, table, lines, shapes, sites, cubes] = memory_;
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    volumes_.push_back(built.volumes[cell]);
+    for (std::size_t k = 0; k < 3; ++k) sites.push_back((built.sites[cell][k] - box_.origin[k]) / unit_);
+    for (const double length : shape_of(built, box_, cell)) shapes.push_back(float(length / unit_));
   }
-  ends_.resize(2 * built_as_.size());
-  std::int32_t lines = 0;
-  for (std::size_t old = 0; old < built_as_.size(); ++old) {
-    const std::size_t faces = built.begin[old + 1] - built.begin[old], cell = number_of_[old];
-    ends_[2 * cell] = lines, lines += std::int32_t((faces + 3) / 4), ends_[2 * cell + 1] = lines - 1;
+  firsts.assign(1, 0);
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    firsts.push_back(firsts.back() + std::int32_t((built.begin[cell + 1] - built.begin[cell] + 3) / 4));
   }
-  lines_.reserve(std::size_t(lines));
-  prefer_large_pages(lines_.data(), lines_.capacity() * sizeof(FourFaces));
-  lines_.assign(std::size_t(lines), {{}, {}, {}, {no_face, no_face, no_face, no_face}});
-  const auto is_first = [&](std::size_t old, const VoronoiFaces::Face& face) {
+  set_lines(lines, std::size_t(firsts.back()));
+  const auto is_first = [&](std::size_t cell, const VoronoiFaces::Face& face) {
     const auto other = std::size_t(face.cell);
-    return face.cell < 0 || other > old || (other == old && face.image > 0);
+    return face.cell < 0 || other > cell || (other == cell && face.image > 0);
   };
   const auto set = [&](std::size_t cell, std::size_t k, std::int32_t behind, const std::array<float, 3>& m) {
-    FourFaces& line = lines_[std::size_t(ends_[2 * cell]) + k / 4];
+    FourFaces& line = memory_.lines[std::size_t(memory_.firsts[cell]) + k / 4];
     line.x[k % 4] = m[0], line.y[k % 4] = m[1], line.z[k % 4] = m[2], line.behind[k % 4] = behind;
   };
   std::vector<std::int32_t> neighbours;
-  for (std::size_t old = 0; old < built_as_.size(); ++old) {
-    const std::size_t cell = number_of_[old];
+  for (std::size_t cell = 0; cell < count; ++cell) {
     neighbours.clear();
-    for (std::size_t row = built.begin[old]; row < built.begin[old + 1]; ++row) {
+    for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
       const VoronoiFaces::Face& face = built.faces[row];
-      const std::int32_t behind = face.cell < 0 ? face.cell : std::int32_t(number_of_[std::size_t(face.cell)]);
-      neighbours.push_back(behind);
-      if (!is_first(old, face)) continue;
-      const std::array<double, 3> way = way_behind(built, box_, old, face);
+      neighbours.push_back(face.cell);
+      if (!is_first(cell, face)) continue;
+      const std::array<double, 3> way = way_behind(built, box_, cell, face);
       const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
       std::array<float, 3> m{};
       for (std::size_t k = 0; k < 3; ++k) m[k] = float(2 * way[k] / square * unit_);
-      set(cell, row - built.begin[old], behind, m);
+      set(cell, row - built.begin[cell], face.cell, m);
       if (face.cell < 0) continue;
       const auto there = std::size_t(face.cell);
       std::size_t other = built.begin[there];
-      while (built.faces[other].cell != std::int32_t(old) || built.faces[other].image != -face.image) ++other;
-      set(std::size_t(behind), other - built.begin[there], std::int32_t(cell), {-m[0], -m[1], -m[2]});
+      while (built.faces[other].cell != std::int32_t(cell) || built.faces[other].image != -face.image) ++other;
+      set(there, other - built.begin[there], std::int32_t(cell), {-m[0], -m[1], -m[2]});
     }
     std::ranges::sort(neighbours);
     twins_ = twins_ || std::ranges::adjacent_find(neighbours) != neighbours.end();
   }
 }
 
+VoronoiMemory VoronoiMemory::part(const MeshPart& part) const {
+  VoronoiMemory of;
+  const CellsHeld held = part.cells();
+  of.firsts.assign(1, 0);
+  for (const std::int32_t cell : part.held) {
+    of.firsts.push_back(of.firsts.back() + firsts[std::size_t(cell) + 1] - firsts[std::size_t(cell)]);
+    for (std::size_t k = 0; k < 3; ++k) of.sites.push_back(sites[3 * std::size_t(cell) + k]);
+  }
+  set_lines(of.lines, std::size_t(of.firsts.back()));
+  auto to = of.lines.begin();
+  for (const std::int32_t cell : part.held) {
+    for (std::int32_t i = firsts[std::size_t(cell)]; i < firsts[std::size_t(cell) + 1]; ++i, ++to) {
+      *to = lines[std::size_t(i)];
+      for (std::int32_t& behind : to->behind) behind = behind < 0 ? behind : held.to_part(behind);
+    }
+  }
+  return of;
+}
+
 void VoronoiMesh::build_table(int threads) {
-  cubes_ = int(std::clamp(std::cbrt(0.5 * double(cells())), 1., 512.));
-  const auto n = std::size_t(cubes_);
-  table_.resize(n * n * n);
+  memory_.cubes = int(std::clamp(std::cbrt(0.5 * double(cells())), 1., 512.));
+  const auto n = std::size_t(memory_.cubes);
+  memory_.table.resize(n * n * n);
   const Voronoi<double> data = view();
   const auto mesh = thor::view<double>(data);
   parallel_for(threads, n, 1, [&](std::size_t x, std::size_t) {
     std::int32_t near = 0;
     for (std::size_t i = x * n * n; i < (x + 1) * n * n; ++i) {
-      const double side = data.sides[0] / cubes_;
+      const double side = data.sides[0] / double(n);
       const double middle[3] = {(double(x) + 0.5) * side, (double(i / n % n) + 0.5) * side,
                                 (double(i % n) + 0.5) * side};
       double offset[3];
-      table_[i] = near = mesh.locate_from(near, middle, offset);
+      memory_.table[i] = near = mesh.locate_from(near, middle, offset);
     }
   });
 }
 
+VoronoiCellArrays VoronoiMemory::view() const {
+  const auto array = [](const auto& of) { return Array<std::remove_cvref_t<decltype(of[0])>>{of.data(), of.size()}; };
+  return {array(firsts), array(lines), array(shapes), array(sites), array(table), cubes};
+}
+
 Voronoi<double> VoronoiMesh::view() const {
   Voronoi<double> mesh{};
-  mesh.ends = {ends_.data(), ends_.size()}, mesh.lines = {lines_.data(), lines_.size()};
-  mesh.shapes = {shapes_.data(), shapes_.size()};
-  mesh.sites = {sites_.data(), sites_.size()}, mesh.table = {table_.data(), table_.size()};
-  mesh.cubes = cubes_, mesh.twins = twins_, mesh.periodic = box_.periodic;
+  mesh.cells = memory_.view();
+  mesh.twins = twins_, mesh.periodic = box_.periodic;
   for (std::size_t k = 0; k < 3; ++k) mesh.sides[k] = sides()[k], mesh.zero[k] = -low()[k];
   return mesh;
 }
 
-double VoronoiMesh::bytes_of_cell() const {
-  return (64. * double(lines_.size()) + 4. * double(ends_.size() + table_.size())) / double(cells()) + 48;
+double VoronoiMemory::bytes() const {
+  return 64. * double(lines.size()) + 4. * double(firsts.size() + table.size() + shapes.size()) +
+         8. * double(sites.size());
 }
 
-double VoronoiMesh::bytes() const { return (bytes_of_cell() + 16) * double(cells()) + 4 * double(cell_of_.size()); }
+double VoronoiMesh::bytes() const { return memory_.bytes() + 12 * double(cells()) + 4 * double(cell_of_.size()); }
 
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
   Position found = low();
-  for (std::size_t k = 0; k < 3; ++k) found[k] += sites_[3 * std::size_t(place[0]) + k];
+  for (std::size_t k = 0; k < 3; ++k) found[k] += memory_.sites[3 * std::size_t(place[0]) + k];
   return found;
 }
 
@@ -224,7 +237,7 @@ void VoronoiMesh::read_field(const std::string& path, const std::string& field, 
   io::Input(path).read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
     for (std::uint64_t i = 0; i < block.count[0]; ++i) {
       const auto site = std::size_t(block.first[0] + i);
-      if (first_of_[cell_of_[site]] == std::int64_t(site)) take(cell_of_[site], double(block.values[i]));
+      if (first_of_[cell_of_[site]] == site) take(cell_of_[site], double(block.values[i]));
     }
   });
 }
@@ -232,13 +245,12 @@ void VoronoiMesh::read_field(const std::string& path, const std::string& field, 
 std::vector<Derived> VoronoiMesh::derived() const {
   const double kpc = 1e3 * constants::pc;
   const auto [least, most] = std::ranges::minmax_element(volumes_);
-  std::vector<Derived> all{
-      {"cells", double(cells()), "", "number of cells"},
-      {"finest", std::cbrt(*least) / kpc, "kpc", "cube root of the smallest volume of a cell"},
-      {"coarsest", std::cbrt(*most) / kpc, "kpc", "cube root of the largest volume of a cell"},
-      {"faces", double(faces_) / double(cells()), "", "mean number of faces of a cell"},
-      {"most_faces", double(most_faces_), "", "number of faces of the cell that has most"},
-      {"mesh_memory", bytes_of_cell() * double(cells()) / 1e9, "GB", "memory of the mesh on a GPU, beside the gas"}};
+  std::vector<Derived> all{{"cells", double(cells()), "", "number of cells"},
+                           {"finest", std::cbrt(*least) / kpc, "kpc", "cube root of the smallest volume of a cell"},
+                           {"coarsest", std::cbrt(*most) / kpc, "kpc", "cube root of the largest volume of a cell"},
+                           {"faces", double(faces_) / double(cells()), "", "mean number of faces of a cell"},
+                           {"most_faces", double(most_faces_), "", "number of faces of the cell that has most"},
+                           {"mesh_memory", memory_.bytes() / 1e9, "GB", "memory of the mesh on a GPU, beside the gas"}};
   for (Derived& one : derived_of_box(box_)) all.push_back(std::move(one));
   return all;
 }
@@ -249,10 +261,32 @@ void VoronoiMesh::write(io::ArrayOutput& file) const {
   write_box(file, box_);
 }
 
-double VoronoiCells::side(std::int64_t cell) const { return std::cbrt(mesh_->volume(cell)) / mesh_->unit(); }
+VoronoiCells::VoronoiCells(const std::shared_ptr<const VoronoiMesh>& mesh, std::shared_ptr<const MeshPart> part,
+                           const CellLayout& layout, const CellUnits& units, double largest_velocity)
+    : MeshCells(mesh->cells(), std::move(part), layout, units, largest_velocity, words_of_sites), mesh_(mesh) {
+  if (!this->part()) return;
+  memory_ = mesh_->memory().part(*this->part());
+  whole_ = {mesh_->view().cells, this->part()->cells()};
+}
+
+Voronoi<double> VoronoiCells::view() const {
+  Voronoi<double> cells = mesh_->view();
+  if (!part()) return cells;
+  cells.cells = memory_.view();
+  cells.held = std::int32_t(this->cells()), cells.whole.it = &whole_;
+  return cells;
+}
+
+AnyDataset VoronoiCells::dataset() const {
+  Voronoi<double> cells = view();
+  cells.gas = records();
+  return cells;
+}
+
+double VoronoiCells::side(std::int64_t cell) const { return std::cbrt(mesh_->volume(to_whole(cell))) / mesh_->unit(); }
 
 double VoronoiCells::to_face(std::int64_t cell) const {
-  const Voronoi<double> data = mesh_->view();
+  const Voronoi<double> data = view();
   double square = 0;
   thor::view<double>(data).for_each_face(cell,
                                          [&](Vec3<double> m, std::int64_t) { square = std::max(square, dot(m, m)); });
@@ -266,20 +300,20 @@ std::vector<float> VoronoiCells::lengths() const {
 }
 
 void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
-  const Voronoi<double> data = mesh_->view();
+  const Voronoi<double> data = view();
   const auto mesh = thor::view<double>(data);
   std::mutex mutex;
   CellStatistics sum;
   const double per_unit = 1 / std::pow(mesh_->unit(), 3);
-  parallel_for(threads, std::size_t(cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
+  parallel_for(threads, std::size_t(own_cells()), 1 << 14, [&](std::size_t first, std::size_t end) {
     CellStatistics p;
-    for (auto i = std::int64_t(first); i < std::int64_t(end); ++i) {
+    for (auto i = first_own() + std::int64_t(first); i < first_own() + std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
       if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, to_face(i), hubble));
       const double density = here.opacity / here.inverse_width;
       here.opacity *= side(i);  // of the cell
       p.add_cell(here);
-      p.density += mesh_->volume(i) * per_unit * density - here.opacity / here.inverse_width;
+      p.density += mesh_->volume(to_whole(i)) * per_unit * density - here.opacity / here.inverse_width;
       mesh.for_each_face(i, [&](Vec3<double>, std::int64_t other) {
         if (other <= i) return;  // each face once
         CellGas<double> behind = gas(other);
@@ -290,7 +324,7 @@ void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
     const std::lock_guard lock(mutex);
     sum.add(p);
   });
-  finish_statistics(sum, double(cells()));
+  finish_statistics(sum, double(own_cells()));
 }
 
 }  // namespace thor

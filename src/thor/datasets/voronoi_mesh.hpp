@@ -13,7 +13,23 @@ inline constexpr MeshWords words_of_sites{
     [](const std::string& array) { return array == "x" || array == "y" || array == "z"; },
     false};
 
-/// The Voronoi mesh of sites as the host sees it. The first integer of a place is the cell.
+/// Memory of VoronoiCellArrays.
+struct VoronoiMemory {
+  std::vector<std::int32_t> firsts, table;
+  std::vector<FourFaces> lines;
+  std::vector<float> shapes;
+  std::vector<double> sites;
+  int cubes = 1;
+
+  VoronoiCellArrays view() const;
+  std::int64_t cells() const { return std::int64_t(firsts.size()) - 1; }
+  double bytes() const;
+  /// Those of a part.
+  VoronoiMemory part(const MeshPart& part) const;
+};
+
+/// The Voronoi mesh of sites as the host sees it. The first integer of a place is the cell, the second one what is
+/// behind the nearest face. Cells are numbered along the Morton curve of their sites.
 class VoronoiMesh : public HostMesh {
  public:
   /// Builds it. Coordinates are in cm. Sites that stand more than once are one cell, with the gas of the first.
@@ -21,12 +37,14 @@ class VoronoiMesh : public HostMesh {
 
   double unit() const { return unit_; }  ///< cube root of the mean volume of a cell [cm]
   double bytes_of_cell() const;          ///< of the arrays that kernels use
+  const VoronoiMemory& memory() const { return memory_; }
   /// The arrays, as kernels see them, without gas.
   Voronoi<double> view() const;
 
   const char* name() const override { return "mesh"; }
   std::int64_t cells() const override { return std::int64_t(volumes_.size()); }
   CellNumbers numbers() const override { return {}; }
+  std::vector<std::uint32_t> rows() const override { return first_of_; }
   std::array<std::int32_t, 3> place(std::int64_t number) const override { return {std::int32_t(number), 0, 0}; }
   Position centre(const std::array<std::int32_t, 3>& place) const override;
   double volume(std::int64_t cell) const override { return volumes_[std::size_t(cell)]; }
@@ -43,7 +61,6 @@ class VoronoiMesh : public HostMesh {
   void write(io::ArrayOutput& file) const override;
 
  private:
-  void number_cells(const VoronoiFaces& built, std::size_t count);
   void keep(const VoronoiFaces& built);
   void build_table(int threads);
 
@@ -51,23 +68,18 @@ class VoronoiMesh : public HostMesh {
   double unit_ = 1;
   std::size_t faces_ = 0, most_faces_ = 0, merged_ = 0;
   bool twins_ = false;
-  int cubes_ = 1;
-  std::vector<std::int64_t> first_of_;               ///< the first site of each cell in the file
-  std::vector<std::uint32_t> cell_of_;               ///< the cell of each site of the file
-  std::vector<std::uint32_t> number_of_, built_as_;  ///< of cells as they are built, until they are kept
-  std::vector<double> volumes_, sites_;              ///< [cm^3]; in units, from the corner of the box
-  std::vector<std::int32_t> ends_, table_;
-  std::vector<FourFaces> lines_;
-  std::vector<float> shapes_;
+  std::vector<std::uint32_t> cell_of_, first_of_;  ///< the cell of each site of the file; the first site of each cell
+  std::vector<double> volumes_;                    ///< [cm^3]
+  VoronoiMemory memory_;
 };
 
 /// The gas of the cells.
 class VoronoiCells : public MeshCells {
  public:
-  VoronoiCells(const std::shared_ptr<const VoronoiMesh>& mesh, const CellLayout& layout, const CellUnits& units,
-               double largest_velocity)
-      : MeshCells(mesh, layout, units, largest_velocity, words_of_sites), mesh_(mesh) {}
+  VoronoiCells(const std::shared_ptr<const VoronoiMesh>& mesh, std::shared_ptr<const MeshPart> part,
+               const CellLayout& layout, const CellUnits& units, double largest_velocity);
 
+  AnyDataset dataset() const override;
   void survey(int threads, bool core_skip, double hubble) override;
   /// Of a cube with the volume of the cell.
   double side(std::int64_t cell) const override;
@@ -76,9 +88,12 @@ class VoronoiCells : public MeshCells {
   std::vector<float> lengths() const override;
 
  private:
+  Voronoi<double> view() const;
   double to_face(std::int64_t cell) const;  ///< from the site
 
   std::shared_ptr<const VoronoiMesh> mesh_;
+  VoronoiMemory memory_;  ///< of a part
+  VoronoiOfBirths whole_;
 };
 
 /// The cells of such a dataset.

@@ -39,34 +39,40 @@ const config::Section<PhotonsOutput>& PhotonsOutput::section() {
     s.text("observer", &PhotonsOutput::observer, "the name of an observer",
            [](const std::string& name) { return !name.empty(); },
            {.meaning = "observer whose light is kept", .example = "face", .when = {"of", {"peel"}}});
-    s.choices(
-        "fields", &PhotonsOutput::fields,
-        std::vector<Option<PhotonField>>{
-            {"id", id, "number of the photon, which determines its history together with the seed"},
-            {"weight", weight, "luminosity that the photon stands for"},
-            {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
-            {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
-            {"velocity_scattered", velocity_scattered,
-             "c(λ/λ₀ − 1) after the last scattering, without the Hubble flow since then"},
-            {"position", position, "position of the last scattering, or of emission"},
-            {"direction", direction, "direction of the last flight"},
-            {"scatterings", scatterings, "number of scatterings by the line"},
-            {"column", column, "column density of the absorber along the path"},
-            {"position_initial", position_initial, "position of emission"},
-            {"generator", generator, "number of the generator, from 0"},
-            {"source", source, "number of the source: its row in the list, or the cell (x n_y + y) n_z + z of the gas"},
-        },
-        {.meaning = "fields that are kept; by default all",
-         .example = "[id, velocity_final]",
-         .when = {"of", {"original"}}});
+    s.choices("fields", &PhotonsOutput::fields,
+              std::vector<Option<PhotonField>>{
+                  {"id", id, "number of the photon, which determines its history together with the seed"},
+                  {"weight", weight, "luminosity that the photon stands for"},
+                  {"velocity_initial", velocity_initial, "c(λ/λ₀ − 1) at emission"},
+                  {"velocity_final", velocity_final, "c(λ/λ₀ − 1) at the end"},
+                  {"velocity_scattered", velocity_scattered,
+                   "c(λ/λ₀ − 1) after the last scattering, without the Hubble flow since then"},
+                  {"position", position, "position of the last scattering, or of emission"},
+                  {"direction", direction, "direction of the last flight"},
+                  {"scatterings", scatterings, "number of scatterings by the line"},
+                  {"column", column, "column density of the absorber along the path"},
+                  {"position_initial", position_initial, "position of emission"},
+                  {"generator", generator, "number of the generator, from 0"},
+                  {"source", source,
+                   "number of the source: its row in the list or the file of a mesh, or the cell (x n_y + y) n_z + z "
+                   "of a grid"},
+              },
+              {.meaning = "fields that are kept; by default all",
+               .example = "[id, velocity_final]",
+               .when = {"of", {"original"}}});
     return s;
   }();
   return section;
 }
 
-PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, double sharing,
-                           io::ArrayOutput& file)
-    : file_(file), axis_(axis), size_(medium.size), cross_section_(medium.cross_section), sharing_(sharing) {
+PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, const std::vector<bool>& of_cells,
+                           const FrequencyAxis& axis, double sharing, io::ArrayOutput& file)
+    : file_(file),
+      axis_(axis),
+      size_(medium.size),
+      cross_section_(medium.cross_section),
+      sharing_(sharing),
+      of_cells_(of_cells) {
   const auto open = [&]<class T>(Field<T>& field, const char* name, int width, const char* units, const char* what) {
     field.wanted = true;
     field.column = file.column<T>(std::string("/photons/original/") + name, std::size_t(width), units, what);
@@ -94,8 +100,11 @@ PhotonStream::PhotonStream(const PhotonsOutput& output, const Medium& medium, co
   }
   if (wants(F::generator)) open(generator_, "generator", 1, "", "which of the configuration's generators emitted it");
   if (wants(F::source)) {
-    open(source_, "source", 1, "",
-         "which source of the generator: the row of the list of sources, or the cell (x n_y + y) n_z + z of the gas");
+    open(
+        source_, "source", 1, "",
+        "which source of the generator: the row of the list of sources or of the leaf or site in its file, or the cell "
+        "(x n_y + y) n_z + z of a grid");
+    if (medium.mesh && std::ranges::count(of_cells_, true) > 0) rows_ = medium.mesh->rows();
   }
   open(fate_, "fate", 1, "", "what became of it, by the numbers of the attribute names");
 }
@@ -130,7 +139,10 @@ void PhotonStream::accept(std::span<const Photon> photons) {
   vector(direction_, 1, &Photon::direction);
   vector(position_initial_, size_, &Photon::position_initial);
   scalar(generator_, [](const Photon& p) { return std::int64_t(p.generator); });
-  scalar(source_, [](const Photon& p) { return p.source; });
+  scalar(source_, [this](const Photon& p) {
+    const bool of_cell = !rows_.empty() && of_cells_[std::size_t(p.generator)];
+    return of_cell ? std::uint64_t(rows_[std::size_t(p.source)]) : p.source;
+  });
   scalar(scatterings_, [](const Photon& p) { return p.scatterings; });
   scalar(column_, [&](const Photon& p) { return p.column / cross_section_; });
   scalar(fate_, [](const Photon& p) { return std::int64_t(p.fate); });

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "thor/io/array/output.hpp"
 #include "thor/outputs/frequency_axis.hpp"
@@ -49,9 +51,10 @@ struct PhotonsOutput {
 /// or were lost are told apart by `fate`.
 class PhotonStream {
  public:
-  /// For photons with the weights that they would have alone, `sharing` of which share the light.
-  PhotonStream(const PhotonsOutput& output, const Medium& medium, const FrequencyAxis& axis, double sharing,
-               io::ArrayOutput& file);
+  /// For photons with the weights that they would have alone, `sharing` of which share the light. `of_cells`: of each
+  /// generator, whether its sources are the cells of the gas.
+  PhotonStream(const PhotonsOutput& output, const Medium& medium, const std::vector<bool>& of_cells,
+               const FrequencyAxis& axis, double sharing, io::ArrayOutput& file);
 
   void accept(std::span<const Photon> photons);
   void finish();  ///< to call after the last accept()
@@ -66,6 +69,8 @@ class PhotonStream {
   io::ArrayOutput& file_;
   FrequencyAxis axis_;
   double size_, cross_section_, sharing_;
+  std::vector<bool> of_cells_;
+  std::vector<std::uint32_t> rows_;  ///< of the cells in their file, where that is another order
   Field<std::uint64_t> id_, source_;
   Field<std::int64_t> scatterings_, fate_, generator_;
   Field<double> weight_, velocity_initial_, velocity_final_, velocity_scattered_, position_, position_initial_,

@@ -255,11 +255,11 @@ constexpr std::size_t lengths_of_letter = 1u << 24;
 /// gas leads through other domains, only those who hold it know them.
 template <class Real>
 void Border<Real>::send_core_scale(int rank, int domain) {
-  const std::shared_ptr<const Cells> cells = [&] {
+  const std::shared_ptr<const CellRecords> cells = [&] {
     const std::lock_guard lock(mutex_);
     return parts_.at(domain).cells;
   }();
-  const auto count = std::size_t(cells->shape().cells());
+  const auto count = std::size_t(cells->cells());
   for (std::size_t first = 0; first < count; first += lengths_of_letter) {
     const Lengths head{domain, std::int64_t(first), std::int64_t(count)};
     std::vector<float> lengths(std::min(lengths_of_letter, count - first));

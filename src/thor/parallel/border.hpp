@@ -113,7 +113,7 @@ class Border {
 
     const Partition& partition;
     const int domain;
-    const std::shared_ptr<const Cells> cells;
+    const std::shared_ptr<const CellRecords> cells;
     const Emitter<Real> emitter;
     const AnyProblem<Real> problem;
     std::deque<Any> photons{}, rays{};    ///< that wait; rays come first, as photons make more of them

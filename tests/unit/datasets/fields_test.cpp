@@ -49,6 +49,8 @@ TYPED_TEST(Fields, AreConvertedThereAndBack) {
       T::for_each_field([&](auto& inner) { self(self, inner); }, field);
     } else if constexpr (is_array_view<T>) {
       field = {nullptr, std::size_t(next++)};
+    } else if constexpr (requires { field.it; }) {
+      field = {reinterpret_cast<decltype(field.it)>(std::uintptr_t(next++))};
     } else {
       field = static_cast<T>(next++);
     }

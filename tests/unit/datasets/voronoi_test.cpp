@@ -197,7 +197,7 @@ TEST(Foam, DepthsAreExactBesideAFace) {
     const auto behind = lane.place.behind;
     lane.dx = -lane.dx, lane.dy = -lane.dy, lane.dz = -lane.dz;
     segment = gas.segment(lane.place, {lane.px, lane.py, lane.pz}, {lane.dx, lane.dy, lane.dz});
-    ASSERT_EQ(foam.problem.dataset.lines.data[segment.ahead / 4].behind[segment.ahead % 4], behind);
+    ASSERT_EQ(foam.problem.dataset.cells.lines.data[segment.ahead / 4].behind[segment.ahead % 4], behind);
     ASSERT_NEAR(segment.length(), 1e-8, 1e-13);
   }
 }

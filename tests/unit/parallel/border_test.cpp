@@ -4,11 +4,12 @@
 
 #include "support/grid.hpp"
 #include "support/host_device.hpp"
+#include "support/octree.hpp"
 #include "support/run.hpp"
 #include "thor/comm/dealer.hpp"
 #include "thor/random/seed.hpp"
 
-/// Photons that travel between the parts of a grid, all of which this process holds. With a sanitizer this is the test
+/// Photons that travel between the parts of a mesh, all of which this process holds. With a sanitizer this is the test
 /// of the threads of a run on domains.
 namespace {
 
@@ -47,18 +48,34 @@ test::Outcome run_on(const config::Config& config, const DomainOptions& domains,
   return outcome;
 }
 
-class Borders : public testing::TestWithParam<bool> {
+struct Gas {
+  const char* name;
+  const char* type;
+  bool periodic;
+};
+
+class Borders : public testing::TestWithParam<Gas> {
  protected:
-  Borders() : file_(random_gas(GetParam())) {}
+  Borders() : gas_(random_gas(GetParam().periodic)) {
+    const std::string type = GetParam().type;
+    if (type == "uniform_grid") {
+      grid_.emplace(gas_);
+    } else {
+      const auto leaves = test::leaves_of(4, [](const OctreeLeaf& leaf) {
+        return leaf.level < 2 || (leaf.at[0] * 3 + leaf.at[1] * 5 + leaf.at[2]) % 3 == 0;
+      });
+      cells_.emplace(gas_, leaves, type == "octree" ? test::CellsAs::leaves : test::CellsAs::sites);
+    }
+  }
 
   config::Config config(const std::vector<std::string>& set) const {
     const std::string text = fmt::format(
-        "line: Lya\ndataset: {{type: uniform_grid, path: {}, dust: {{law: SMC}}{}}}\n"
+        "line: Lya\ndataset: {{type: {}, path: {}, dust: {{law: SMC}}{}}}\n"
         "generators: [{{type: gas, emission: recombination, photons: 150}},\n"
         "  {{type: point, photons: 100, luminosity: 1e40 erg/s}}]\n"
         "outputs: [{{type: spectrum, name: v, axis: velocity, range: [-200 km/s, 200 km/s], bins: 50}}]\n"
         "output: {{path: x.h5}}\n",
-        file_.path(), GetParam() ? ", stop_shift: 1 Angstrom" : "");
+        GetParam().type, grid_ ? grid_->path() : cells_->path(), GetParam().periodic ? ", stop_shift: 1 Angstrom" : "");
     return config::parse(text, "test", set);
   }
   void expect_same(const std::vector<std::string>& set, const std::function<Compute(int threads)>& compute,
@@ -93,7 +110,9 @@ class Borders : public testing::TestWithParam<bool> {
     }
   }
 
-  const test::GridFile file_;
+  const test::GridOptions gas_;
+  std::optional<test::GridFile> grid_;
+  std::optional<test::OctreeFile> cells_;
 };
 
 const std::vector<std::string> observed{"observers=[{name: o, direction: [1, 2, 3]}]",
@@ -160,7 +179,7 @@ TEST_P(Borders, TakePartsInTurnOnASmallDevice) {
   };
   const auto [photons, bytes] = uploaded(std::size_t(1) << 40);
   EXPECT_EQ(photons, 250u);
-  for (std::size_t memory = 10000;; memory += 1000) {  // the smallest that will do
+  for (std::size_t memory = 10000;; memory += memory / 10) {  // about the smallest that will do
     try {
       const auto [photons_of_small, bytes_of_small] = uploaded(memory);
       EXPECT_EQ(photons_of_small, photons);
@@ -191,7 +210,10 @@ TEST_P(Borders, TellOfADeviceThatIsTooSmall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Borders, testing::Bool(),
-                         [](const auto& info) { return info.param ? "OfAPeriodicBox" : "OfAnOpenBox"; });
+INSTANTIATE_TEST_SUITE_P(, Borders,
+                         testing::Values(Gas{"OfAnOpenBox", "uniform_grid", false},
+                                         Gas{"OfAPeriodicBox", "uniform_grid", true}, Gas{"OfAnOctree", "octree", true},
+                                         Gas{"OfSites", "voronoi", false}),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -92,7 +92,7 @@ bool have_room(const comm::World& world, const Medium& m) {
   const int ranks = world.ranks_on_node();
   if (!m.divided) return 4 * cells <= available_memory(ranks);
   cells = 0;
-  for (const GasPart& part : m.divided->parts) cells += double(part.cells->shape().cells());
+  for (const GasPart& part : m.divided->parts) cells += double(part.cells->cells());
   return world.largest(8 * cells > available_memory(ranks)) == 0;  // while they are converted
 }
 

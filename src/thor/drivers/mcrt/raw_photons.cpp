@@ -8,7 +8,9 @@ RawPhotons::RawPhotons(const config::Config& config, const Setup& setup, std::ui
                        Dropped dropped)
     : dropped_(std::move(dropped)) {
   const FrequencyAxis axis = frequency_axis(setup);
-  if (config.photons) photons_.emplace(*config.photons, setup.medium, axis, double(sharing), file);
+  std::vector<bool> of_cells;
+  for (const auto& generator : config.generators) of_cells.push_back(generator.type == config::GeneratorType::gas);
+  if (config.photons) photons_.emplace(*config.photons, setup.medium, of_cells, axis, double(sharing), file);
   if (config.peeled) {
     const SkyFrame sky = output_context(config, setup).sky({.observer = config.peeled->observer});
     peeled_.emplace(*config.peeled, sky, axis, double(sharing), file);

@@ -25,7 +25,7 @@ std::array<double, 3> periodic_sides(const MediumOutline& m) {
 void require_parts(const config::Config& config, const char* option) {
   if (!dataset_type(config.dataset.type).divide) {
     throw Error(ExitCode::usage,
-                fmt::format("{}: gas of type {} cannot be divided, as a uniform_grid can; leave the option out", option,
+                fmt::format("{}: gas of type {} cannot be divided, as grids and meshes can; leave the option out", option,
                             config.dataset.type));
   }
 }
