@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 
@@ -90,53 +91,51 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
             count);
   }
   unit_ = box.size / std::cbrt(double(built.sites.size()));
-  keep(built);
+  keep(built, threads);
   build_table(threads);
 }
 
 /// The planes of both sides of a face are the same numbers but for their sign.
-void VoronoiMesh::keep(const VoronoiFaces& built) {
+void VoronoiMesh::keep(const VoronoiFaces& built, int threads) {
   const std::size_t count = built.sites.size();
-  auto& [firsts, table, lines, shapes, sites, cubes] = memory_;
+  volumes_ = built.volumes;
+  memory_.sites.resize(3 * count), memory_.shapes.resize(6 * count), memory_.firsts.assign(1, 0);
   for (std::size_t cell = 0; cell < count; ++cell) {
-    volumes_.push_back(built.volumes[cell]);
-    for (std::size_t k = 0; k < 3; ++k) sites.push_back((built.sites[cell][k] - box_.origin[k]) / unit_);
-    for (const double length : shape_of(built, box_, cell)) shapes.push_back(float(length / unit_));
+    memory_.firsts.push_back(memory_.firsts.back() + std::int32_t((built.begin[cell + 1] - built.begin[cell] + 3) / 4));
   }
-  firsts.assign(1, 0);
-  for (std::size_t cell = 0; cell < count; ++cell) {
-    firsts.push_back(firsts.back() + std::int32_t((built.begin[cell + 1] - built.begin[cell] + 3) / 4));
-  }
-  set_lines(lines, std::size_t(firsts.back()));
-  const auto is_first = [&](std::size_t cell, const VoronoiFaces::Face& face) {
-    const auto other = std::size_t(face.cell);
-    return face.cell < 0 || other > cell || (other == cell && face.image > 0);
-  };
-  const auto set = [&](std::size_t cell, std::size_t k, std::int32_t behind, const std::array<float, 3>& m) {
-    FourFaces& line = memory_.lines[std::size_t(memory_.firsts[cell]) + k / 4];
-    line.x[k % 4] = m[0], line.y[k % 4] = m[1], line.z[k % 4] = m[2], line.behind[k % 4] = behind;
-  };
-  std::vector<std::int32_t> neighbours;
-  for (std::size_t cell = 0; cell < count; ++cell) {
-    neighbours.clear();
-    for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
-      const VoronoiFaces::Face& face = built.faces[row];
-      neighbours.push_back(face.cell);
-      if (!is_first(cell, face)) continue;
-      const std::array<double, 3> way = way_behind(built, box_, cell, face);
-      const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-      std::array<float, 3> m{};
-      for (std::size_t k = 0; k < 3; ++k) m[k] = float(2 * way[k] / square * unit_);
-      set(cell, row - built.begin[cell], face.cell, m);
-      if (face.cell < 0) continue;
-      const auto there = std::size_t(face.cell);
-      std::size_t other = built.begin[there];
-      while (built.faces[other].cell != std::int32_t(cell) || built.faces[other].image != -face.image) ++other;
-      set(there, other - built.begin[there], std::int32_t(cell), {-m[0], -m[1], -m[2]});
+  set_lines(memory_.lines, std::size_t(memory_.firsts.back()));
+  std::atomic<bool> twins = false;
+  parallel_for(threads, count, 1 << 12, [&](std::size_t first, std::size_t end) {
+    std::vector<std::int32_t> neighbours;
+    for (std::size_t cell = first; cell < end; ++cell) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        memory_.sites[3 * cell + k] = (built.sites[cell][k] - box_.origin[k]) / unit_;
+      }
+      const std::array<double, 6> shape = shape_of(built, box_, cell);
+      for (std::size_t k = 0; k < 6; ++k) memory_.shapes[6 * cell + k] = float(shape[k] / unit_);
+      neighbours.clear();
+      for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
+        const VoronoiFaces::Face& face = built.faces[row];
+        neighbours.push_back(face.cell);
+        const bool is_first =
+            face.cell < std::int32_t(cell) ? face.cell < 0 : face.cell > std::int32_t(cell) || face.image > 0;
+        const std::array<double, 3> way =
+            is_first ? way_behind(built, box_, cell, face)
+                     : way_behind(built, box_, std::size_t(face.cell), {std::int32_t(cell), std::int8_t(-face.image)});
+        const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+        const std::size_t at = row - built.begin[cell], k = at % 4;
+        const auto of_plane = [&](std::size_t axis) {
+          const auto m = float(2 * way[axis] / square * unit_);
+          return is_first ? m : -m;
+        };
+        FourFaces& line = memory_.lines[std::size_t(memory_.firsts[cell]) + at / 4];
+        line.x[k] = of_plane(0), line.y[k] = of_plane(1), line.z[k] = of_plane(2), line.behind[k] = face.cell;
+      }
+      std::ranges::sort(neighbours);
+      if (std::ranges::adjacent_find(neighbours) != neighbours.end()) twins = true;
     }
-    std::ranges::sort(neighbours);
-    twins_ = twins_ || std::ranges::adjacent_find(neighbours) != neighbours.end();
-  }
+  });
+  twins_ = twins;
 }
 
 VoronoiMemory VoronoiMemory::part(const MeshPart& part) const {

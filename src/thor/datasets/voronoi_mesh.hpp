@@ -61,7 +61,7 @@ class VoronoiMesh : public HostMesh {
   void write(io::ArrayOutput& file) const override;
 
  private:
-  void keep(const VoronoiFaces& built);
+  void keep(const VoronoiFaces& built, int threads);
   void build_table(int threads);
 
   MeshBox box_;
