@@ -167,6 +167,15 @@ class Photons(Case):
             self.assertLess(distance(grid[k], octree[k]), 65)
             self.assertGreater(distance(grid[k], other[k]), 65)
 
+    def test_warnings_speak_of_an_octree(self):
+        rng = np.random.default_rng(2)
+        leaves = random_leaves(rng, 3, 0.4)
+        gas = {**random_gas(rng, len(leaves)), "velocity_x": rng.normal(0, 200, len(leaves))}
+        write_octree(self.folder / "octree.h5", leaves, gas)
+        self.run_thor(model("octree", self.folder / "octree.h5", photons=10))
+        self.assertIn("the octree is too coarse", self.done.stderr)
+        self.assertIn("Use smaller cells", self.done.stderr)
+
     def test_gas_that_shines(self):
         """Photons begin in leaves as their light is, and anywhere in each."""
         rng = np.random.default_rng(4)

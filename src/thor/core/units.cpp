@@ -110,7 +110,7 @@ std::string example(Dimension dimension) {
     case Dimension::area:
       return "a cross-section such as \"1e-21 cm^2\"";
     case Dimension::mass:
-      return "a mass such as \"24.305 u\"";
+      return "a mass such as \"24.305 u\" or \"1e4 Msun\"";
     case Dimension::angle:
       return "an angle such as \"2 arcsec\"";
     case Dimension::time:

@@ -196,7 +196,7 @@ TEST_P(Borders, TellOfADeviceThatIsTooSmall) {
   DomainOptions domains;
   domains.count = 2, domains.border.in_flight = 1000;
   for (const auto& [memory, said] :
-       {std::pair(std::size_t(1000), "photons in flight"), {30000, "a part of the grid"}}) {
+       {std::pair(std::size_t(1000), "photons in flight"), {30000, "a part of the gas"}}) {
     test::HostDevice device(memory);
     device::Options options;
     options.lanes = 32;

@@ -13,11 +13,13 @@ namespace {
 void warn_of_grid(const Setup& setup) {
   if (!setup.medium.cells) return;
   const CellStatistics& s = setup.medium.statistics;
+  const std::string name = setup.medium.mesh->name();
   if (s.share_of_jumps() > 0.01) {
     warning(
-        "the grid is too coarse: across {:.1f} % of the cell faces the velocity jumps by more than the thermal speed "
-        "(up to {:.0f} times), so line photons pass through. Use a finer grid (docs/gas.md).",
-        100 * s.share_of_jumps(), s.largest_jump);
+        "the {} is too coarse: across {:.1f} % of the cell faces the velocity jumps by more than the thermal speed "
+        "(up to {:.0f} times), so line photons pass through. Use {} (docs/gas.md).",
+        name, 100 * s.share_of_jumps(), s.largest_jump,
+        name == "grid" ? "a finer grid" : "smaller cells where gas is thick");
   }
   if (s.velocity_step > 0.1) {
     warning(

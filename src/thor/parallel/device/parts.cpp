@@ -231,7 +231,7 @@ const AnyProblem<Real>& PartSession<Real>::copy(int domain, const AnyProblem<Rea
       if (held_.empty()) {
         throw Error(ExitCode::device,
                     describe(device.info(), e) +
-                        " for a part of the grid; cut it into more (--domains), or run with --device cpu");
+                        " for a part of the gas; cut it into more (--domains), or run with --device cpu");
       }
       // The one that was used longest ago comes again when photons are there.
       held_.erase(std::ranges::min_element(held_, {}, [](const auto& held) { return held.second.used; }));
