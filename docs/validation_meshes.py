@@ -66,10 +66,10 @@ def main() -> None:
             spectrum, s = result.spectra["emergent"], result.summary
             share = s["luminosity_escaped"] / s["luminosity_emitted"]
             print(f"{label:14} {clumping[1] if clumping else '':>8} {share:7.4f} {s['steps'] / s['photons']:9.0f} {1e6 * s['transport_seconds'] / s['photons']:9.1f} {times}", flush=True)
-            axes.stairs(spectrum.flux / s["luminosity_emitted"], spectrum.edges, color=color, label=f"{label}: {100 * share:.1f} % escape")
+            axes.stairs(1e4 * spectrum.flux / s["luminosity_emitted"], spectrum.edges, color=color, label=f"{label}: {100 * share:.1f} % escape")
     axes.set_xlabel("velocity [km s⁻¹]")
-    axes.set_ylabel("share of the light per km s⁻¹")
-    axes.legend(frameon=False, fontsize=8)
+    axes.set_ylabel("light per 100 km s⁻¹ [%]")
+    axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     axes.set_xlim(-700, 700)
     figure.savefig(options.figure, dpi=130)
 
