@@ -45,8 +45,9 @@ void add_engine(CLI::App& command, EngineArguments& arguments) {
       .add_option("--domains", domains.count,
                   "number of parts of a grid or mesh, which are shared among the ranks (default: 1)")
       ->check(CLI::Range(1, 1 << 20));
-  command.add_flag("--by-light", domains.by_light,
-                   "cut by the photons that begin in cells, for half of their weight (default: as many cells in each part)");
+  command.add_flag(
+      "--by-light", domains.by_light,
+      "cut by the photons that begin in cells, for half of their weight (default: as many cells in each part)");
   command.add_option("--margin", domains.margin, "cells by which parts overlap on each side (default: 4)")
       ->check(CLI::Range(0, 1 << 20));
   command

@@ -133,6 +133,18 @@ class Same(DomainCase):
                     travelled += file["domains"].attrs["count"] == domains
         self.assertEqual(travelled, 16 * THOROUGH)
 
+    def test_jumps_where_sites_are_close_to_each_other(self):
+        """A site beside a face is not where most room for a jump is: the whole has to have the jumps that parts have."""
+        sites = np.array([[0.5 - 1e-6, 0.5, 0.5], [0.5 + 1e-6, 0.5, 0.5]])
+        gas = {"HI_density": np.full(2, 3e-4), "temperature": np.full(2, 1e4), **{f"velocity_{k}": np.zeros(2) for k in "xyz"}}
+        write_sites(self.folder / "mesh.h5", sites, gas, 2 * KPC)
+        config = {"line": "Lya", "dataset": {"type": "voronoi", "path": "mesh.h5"}, "outputs": [SPECTRUM], "output": {"path": "out.h5"},
+                  "generators": [{"type": "point", "photons": 40, "position": ["-0.5 kpc", "0 kpc", "0 kpc"]}]}
+        whole = self.run_thor(config, "--device", "cpu")
+        with h5py.File(whole) as file:
+            self.assertGreater(file["summary"].attrs["jumps"], 40)
+        self.assert_same(whole, self.cut(config, 2))
+
     def test_bad_cells_of_a_mesh(self):
         for kind in ("octree", "voronoi"):
             write_random_mesh(self.folder / "mesh.h5", kind, np.random.default_rng(1))

@@ -167,6 +167,28 @@ class Photons(Case):
             self.assertLess(distance(grid[k], octree[k]), 65)
             self.assertGreater(distance(grid[k], other[k]), 65)
 
+    def test_observers_see_what_they_see_of_a_grid(self):
+        """Rays that leave the box at once, beside others that go on, in a Hubble flow: of light from a place close to a wall."""
+        gas = {"HI_density": np.full((16, 16, 16), 1.7e-7), "temperature": np.full((16, 16, 16), 4617.0), **{f"velocity_{k}": np.full((16, 16, 16), 3.0) for k in "xyz"}}
+        at = np.indices((16, 16, 16)).reshape(3, -1).T
+        write_grid(self.folder / "grid.h5", gas, 2 * KPC, hubble=3e-14)
+        write_octree(self.folder / "octree.h5", np.column_stack([np.full(4096, 4), at]), {name: values.ravel() for name, values in gas.items()}, 2 * KPC, hubble=3e-14)
+        seen = {}
+        for kind, name in (("uniform_grid", "grid"), ("octree", "octree")):
+            config = model(kind, self.folder / f"{name}.h5", photons=20000, dust=False)
+            config["generators"][0] |= {"position": ["0.99908 kpc", "-0.4476 kpc", "-0.7787 kpc"], "spectrum": {"type": "thermal", "temperature": "4617 K"}}
+            config |= {"observers": [{"name": "o", "direction": [1, 0, 0]}], "acceleration": {"jumps": False}, "peel": {"roulette": 80, "cut": 80},
+                       "outputs": [{"type": "photons", "of": "peel", "observer": "o"}]}
+            with h5py.File(self.run_thor(config)) as file:
+                rows = {k: v[:] for k, v in file["photons/peel"].items()}
+            order = np.lexsort((rows["velocity"], rows["position"][:, 1], rows["id"]))
+            seen[kind] = {k: v[order] for k, v in rows.items()}
+        a, b = seen.values()
+        self.assertGreater(len(a["light"]), 2000)
+        self.assertLess(np.max(np.abs(a["light"] / np.median(a["light"]) - 1)), 1)
+        for name in a:
+            np.testing.assert_array_equal(a[name], b[name], name)
+
     def test_warnings_speak_of_an_octree(self):
         rng = np.random.default_rng(2)
         leaves = random_leaves(rng, 3, 0.4)

@@ -50,6 +50,28 @@ class Same(RankCase, DomainCase):
                     self.assert_same(whole, out)
                     self.assertIn("2 bad cells", self.done.stderr)
 
+    def test_ranks_with_other_files(self):
+        """Of another size, and of other gas, which would have others of them wait for what never comes."""
+        here, there = self.folder, self.folder / "there"
+        there.mkdir()
+        for kind in ("octree", "voronoi"):
+            config = on_random_grid(40, dataset={"type": kind, "path": "mesh.h5"})
+            config["output"]["path"] = str(here / "out.h5")
+            for what in ("size", "gas"):
+                for folder, seed in ((here, 3), (there, 3 if what == "gas" else 8)):
+                    write_random_mesh(folder / "mesh.h5", kind, np.random.default_rng(seed))
+                with h5py.File(there / "mesh.h5", "r+") as file:
+                    file["temperature"][:] *= 2
+                (there / self.write(config).name).write_bytes(self.write(config).read_bytes())
+                for how in ((), ("--domains", "5", "--by-light"), ("--domains", "2")):
+                    with self.subTest(kind=kind, what=what, how=how):
+                        command = self.command(1, "run", self.write(config).name, "--overwrite", "--threads", "1", *how)
+                        program = command[command.index(support.THOR):]
+                        job = [*command[:command.index("-n")], "-n", "1", "-wdir", str(here), *program, ":", "-n", "1", "-wdir", str(there), *program]
+                        done = subprocess.run(job, capture_output=True, text=True, timeout=60)
+                        self.assertEqual(done.returncode, INPUT, done.stderr)
+                        self.assertIn("copy the same files to all machines", done.stderr)
+
     def test_light_of_cells(self):
         """Each rank has that of its own cells."""
         self.random_grid((8, 7, 9))

@@ -53,7 +53,11 @@ std::vector<std::int64_t> find_dropped(const MediumOutline& outline, const confi
 }
 
 MediumOutline outline_medium(const config::Dataset& dataset, const Line& line, const Refuse& refuse) {
-  return dataset_type(dataset.type).outline(dataset, line, refuse);
+  std::optional<FileStamp> stamp;
+  if (!dataset_type(dataset.type).model) stamp.emplace(dataset.path);
+  MediumOutline outline = dataset_type(dataset.type).outline(dataset, line, refuse);
+  outline.stamp = stamp;
+  return outline;
 }
 
 Medium build_medium(const MediumOutline& outline, const config::Dataset& dataset, const Line& line,

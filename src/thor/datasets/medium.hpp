@@ -1,12 +1,14 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "thor/comm/world.hpp"
 #include "thor/core/error.hpp"
 #include "thor/datasets/any_dataset.hpp"
 #include "thor/datasets/cells.hpp"
+#include "thor/datasets/file_stamp.hpp"
 #include "thor/datasets/host_mesh.hpp"
 #include "thor/datasets/parameters.hpp"
 #include "thor/line/line.hpp"
@@ -32,6 +34,7 @@ struct MediumOutline {
   std::shared_ptr<const HostMesh> mesh;  ///< of gas in cells
   double redshift, hubble;               ///< of a snapshot; H(z) [1/s], 0: no expansion
   GridShape grid;                        ///< of a uniform grid
+  std::optional<FileStamp> stamp;        ///< of the file of the gas, before it was read
 };
 
 /// A part of a mesh in the memory of this process: a domain and its margin.

@@ -14,7 +14,6 @@
 #include "thor/core/memory.hpp"
 #include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/cell_physics.hpp"
-#include "thor/datasets/file_stamp.hpp"
 #include "thor/datasets/gas_arrays.hpp"
 
 namespace thor {
@@ -204,7 +203,7 @@ class MeshReader {
 
   std::shared_ptr<MeshCells> read(std::shared_ptr<const MeshPart> part, bool silent) const {
     const auto here = [part](std::int64_t cell) { return part ? part->to_part(cell) : cell; };
-    const auto cells =
+    auto cells =
         make_(part, {dataset_.packed, dataset_.dust.has_value(), false}, units_of(m_, dataset_, line_), fastest_);
     fill_cells(
         *cells, m_, dataset_, line_, reader_of(*m_.mesh, dataset_.path, options_.threads, here),
@@ -244,7 +243,6 @@ MeshCells::MeshCells(std::int64_t whole, std::shared_ptr<const MeshPart> part, c
 
 void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
                     const MeshWords& words, const MakeCells& make) {
-  const FileStamp stamp(dataset.path);
   const auto reader = std::make_shared<const MeshReader>(m, dataset, line, options, words, make);
   const auto partition = std::dynamic_pointer_cast<const MeshPartition>(options.partition);
   std::vector<std::shared_ptr<MeshCells>> parts;
@@ -279,8 +277,8 @@ void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     return GasPart{domain, cells, with_physics(cells->dataset(), physics)};
   };
   for (std::size_t i = 0; i < parts.size(); ++i) divided->parts.push_back(gas_of(held[i], parts[i]));
-  divided->read = [=](int domain, const std::vector<float>&) {
-    const GasPart part = gas_of(domain, reader->read(part_of(domain), true));
+  divided->read = [=, stamp = *m.stamp](int domain, const std::vector<float>&) {
+    GasPart part = gas_of(domain, reader->read(part_of(domain), true));
     stamp.require_same();
     return part;
   };

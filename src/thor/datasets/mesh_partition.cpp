@@ -61,9 +61,9 @@ std::vector<double> work_of(const HostMesh& mesh, const Cut& cut) {
   std::vector<double> light(cells.size(), 0);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i] == 0) continue;
-    const double at[3] = {double(i / (n * n)), double(i / n % n), double(i % n)};
+    const std::size_t at[3] = {i / (n * n), i / n % n, i % n};
     std::array<double, 3> from{}, to{};
-    for (std::size_t k = 0; k < 3; ++k) from[k] = at[k] / double(n), to[k] = (at[k] + 1) / double(n);
+    for (std::size_t k = 0; k < 3; ++k) from[k] = double(at[k]) / double(n), to[k] = double(at[k] + 1) / double(n);
     light[i] = cut.light(from, to) / cells[i];
   }
   std::vector<double> work;

@@ -71,7 +71,9 @@ void OctreeMesh::check_field(const io::Input& file, const std::string& field) co
 
 void OctreeMesh::read_field(const std::string& path, const std::string& field, int threads,
                             const std::function<void(std::int64_t, double)>& take) const {
-  io::Input(path).read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
+  const io::Input file(path);
+  check_field(file, field);
+  file.read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
     for (std::uint64_t i = 0; i < block.count[0]; ++i) {
       take(tree_->leaf_of(std::int64_t(block.first[0] + i)), double(block.values[i]));
     }

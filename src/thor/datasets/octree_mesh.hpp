@@ -61,7 +61,7 @@ class OctreeCells : public MeshCells {
  private:
   std::shared_ptr<const OctreeMesh> mesh_;
   std::shared_ptr<const OctreeTree> tree_;  ///< with these leaves
-  OctreeOfBirths whole_{};                     ///< of a part
+  OctreeOfBirths whole_{};                  ///< of a part
 };
 
 /// The leaves of such a dataset.

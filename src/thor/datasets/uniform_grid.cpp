@@ -13,7 +13,6 @@
 #include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/dataset_type.hpp"
 #include "thor/datasets/equal_cells.hpp"
-#include "thor/datasets/file_stamp.hpp"
 #include "thor/datasets/grid_file.hpp"
 #include "thor/datasets/grid_partition.hpp"
 #include "thor/datasets/neighbourhood.hpp"
@@ -212,8 +211,7 @@ void add_parts(Medium& m, const config::Dataset& dataset, const Line& line, cons
   for (std::size_t i = 0; i < parts.size(); ++i) {
     divided->parts.push_back(reader->part_of(held[i], parts[i], fastest_gas));
   }
-  divided->read = [=, stamp = FileStamp(dataset.path), threads = options.threads](
-                      int domain, const std::vector<float>& core_scale) {
+  divided->read = [=, stamp = *m.stamp, threads = options.threads](int domain, const std::vector<float>& core_scale) {
     const auto cells = reader->read(domain);
     if (joins) reader->join(domain, *cells);
     if (!core_scale.empty()) cells->set_core_scale(core_scale, threads, 0);

@@ -233,7 +233,9 @@ void VoronoiMesh::check_field(const io::Input& file, const std::string& field) c
 
 void VoronoiMesh::read_field(const std::string& path, const std::string& field, int threads,
                              const std::function<void(std::int64_t, double)>& take) const {
-  io::Input(path).read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
+  const io::Input file(path);
+  check_field(file, field);
+  file.read_blocks<float>(field, threads, [&](const io::Block<float>& block) {
     for (std::uint64_t i = 0; i < block.count[0]; ++i) {
       const auto site = std::size_t(block.first[0] + i);
       if (first_of_[cell_of_[site]] == site) take(cell_of_[site], double(block.values[i]));

@@ -84,6 +84,8 @@ class VoronoiCells : public MeshCells {
   /// Of a cube with the volume of the cell.
   double side(std::int64_t cell) const override;
   double middle(std::int64_t) const override { return 0; }
+  /// No sphere in the cell has a larger radius: that of a sphere with its volume.
+  double largest_room(std::int64_t cell) const { return 0.62036 * side(cell); }
   VoronoiPlace<double, std::int64_t> place(std::int64_t cell) const { return {cell, 0, 1}; }
   std::vector<float> lengths() const override;
 

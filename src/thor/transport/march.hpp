@@ -31,9 +31,10 @@ THOR_FN MaskOf<V> march(Lane<V, Q>& lane, const P& problem, RealOf<V> cut) {
     }
     // With compensation (Kahan 1965), as a ray may have thousands of segments; `column` and
     // `column_low` serve for it.
-    // A ray that has ended keeps its column while its neighbours go on: what compensation is left must not be added.
+    // A ray that has ended keeps its column while its neighbours go on: what compensation is left must not be added,
+    // nor the opacity at its place, which may be no number.
     lane.column_low = select(flying, lane.column_low, V(Real(0)));
-    add_column(lane, s * kappa);
+    add_column(lane, select(flying, s * kappa, V(Real(0))));
     lane.tau = lane.column;
     dataset.advance(lane, s, segment);
     lane.flown = lane.flown + s;

@@ -17,11 +17,11 @@ template <class Real>
 using Wide = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
 template <class Real>
-using Points = std::vector<Real>;
+using Arguments = std::vector<Real>;
 
 /// f over the points, as many at a time as V holds.
 template <class V, class F>
-Points<RealOf<V>> map(Points<RealOf<V>> points, F f) {
+Arguments<RealOf<V>> map(Arguments<RealOf<V>> points, F f) {
   const std::size_t size = points.size(), lanes = Value<V>::lanes;
   points.resize((size + lanes - 1) / lanes * lanes, RealOf<V>(1));
   for (std::size_t i = 0; i < points.size(); i += lanes) store(f(load<V>(&points[i])), &points[i]);
@@ -31,7 +31,7 @@ Points<RealOf<V>> map(Points<RealOf<V>> points, F f) {
 
 /// f over the points; a pack must give bit-identical results to the scalar.
 template <class V, class F>
-Points<RealOf<V>> evaluate(const Points<RealOf<V>>& points, F f) {
+Arguments<RealOf<V>> evaluate(const Arguments<RealOf<V>>& points, F f) {
   const auto result = map<V>(points, f), scalar = map<RealOf<V>>(points, f);
   for (std::size_t i = 0; i < points.size(); ++i)
     EXPECT_EQ(to_bits(result[i]), to_bits(scalar[i])) << "lane differs from scalar at " << points[i];
@@ -40,8 +40,8 @@ Points<RealOf<V>> evaluate(const Points<RealOf<V>>& points, F f) {
 
 /// The ends of [low, high] and 40 points per decade.
 template <class Real>
-Points<Real> log_spaced(double low, double high, bool both_signs) {
-  Points<Real> points{Real(low), Real(high)};
+Arguments<Real> log_spaced(double low, double high, bool both_signs) {
+  Arguments<Real> points{Real(low), Real(high)};
   for (double x = low; x < high; x *= std::pow(10., 1 / 40.)) points.push_back(Real(x));
   if (both_signs)
     for (std::size_t i = 0, n = points.size(); i < n; ++i) points.push_back(-points[i]);
@@ -49,10 +49,10 @@ Points<Real> log_spaced(double low, double high, bool both_signs) {
 }
 /// The ends of [low, high], random points, and the multiples of `cut`, where a reduction may jump, with neighbours.
 template <class Real>
-Points<Real> spread(double low, double high, double cut) {
+Arguments<Real> spread(double low, double high, double cut) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(low, high);
-  Points<Real> points{Real(low), Real(high)};
+  Arguments<Real> points{Real(low), Real(high)};
   for (int i = 0; i < 50000; ++i) points.push_back(Real(uniform(random)));
   for (double k = std::ceil(low / cut); k * cut <= high; ++k) {
     const Real x = Real(k * cut), huge = std::numeric_limits<Real>::max();
@@ -62,14 +62,14 @@ Points<Real> spread(double low, double high, double cut) {
   return points;
 }
 template <class Real>
-Points<Real> operator+(Points<Real> a, const Points<Real>& b) {
+Arguments<Real> operator+(Arguments<Real> a, const Arguments<Real>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 /// Checks that error(x, y) of y = f(x) stays below the bound; reports where it is largest.
 template <class Real, class Error>
-void expect_below(double bound, const Points<Real>& x, const Points<Real>& y, Error error) {
+void expect_below(double bound, const Arguments<Real>& x, const Arguments<Real>& y, Error error) {
   double largest = -1;
   std::size_t where = 0;
   for (std::size_t i = 0; i < x.size() && !std::isnan(largest); ++i) {
@@ -112,7 +112,7 @@ TYPED_TEST(Functions, ExpIsExactAtZeroAndClamped) {
   using Real = typename TestFixture::Real;
   constexpr bool single = TestFixture::single;
   const Real low = single ? -87 : -708, high = single ? 88 : 709, huge = TestFixture::largest;
-  const Points<Real> x{
+  const Arguments<Real> x{
       Real(0), -Real(0), low, 2 * low, -huge, -TestFixture::infinity, high, 2 * high, huge, TestFixture::infinity};
   const auto y = evaluate<TypeParam>(x, exp_of);
   EXPECT_EQ(y[0], Real(1));
@@ -132,7 +132,7 @@ TYPED_TEST(Functions, LogIsAccurateForEveryNormalNumber) {
   using Real = typename TestFixture::Real;
   using W = typename TestFixture::W;
   const auto x = log_spaced<Real>(TestFixture::smallest, TestFixture::largest, false) + spread<Real>(1e-3, 8, 0.25) +
-                 Points<Real>{std::numbers::sqrt2_v<Real>, std::numbers::sqrt2_v<Real> / 2};
+                 Arguments<Real>{std::numbers::sqrt2_v<Real>, std::numbers::sqrt2_v<Real> / 2};
   const auto y = evaluate<TypeParam>(x, log_of);
   const auto error = [](W t, W v) { return std::abs(v - std::log(t)) / std::max(W(1), std::abs(std::log(t))); };
   expect_below(TestFixture::single ? 2e-7 : 4e-16, x, y, error);
@@ -152,7 +152,7 @@ TYPED_TEST(Functions, LogIsRelativelyAccurateAroundOne) {
 TYPED_TEST(Functions, LogAtUniformsExtremes) {
   using Real = typename TestFixture::Real;
   const Real below_one = 1 - std::numeric_limits<Real>::epsilon() / 2;
-  const Points<Real> x{Real(1), Real(0x1p-32), Real(0x1p-62), Real(0x1p-24), below_one};
+  const Arguments<Real> x{Real(1), Real(0x1p-32), Real(0x1p-62), Real(0x1p-24), below_one};
   const auto y = evaluate<TypeParam>(x, log_of);
   EXPECT_EQ(y[0], Real(0));
   const double bound = TestFixture::single ? 2e-7 : 4e-16;
@@ -200,7 +200,7 @@ TYPED_TEST(Functions, SinCosIsAccurate) {
 
 TYPED_TEST(Functions, SinCosAtEighths) {
   using Real = typename TestFixture::Real;
-  Points<Real> x;
+  Arguments<Real> x;
   for (int k = -40; k <= 40; ++k) x.push_back(Real(k) / 8);
   const auto sine = evaluate<TypeParam>(x, sin_of), cosine = evaluate<TypeParam>(x, cos_of);
   const double bound = TestFixture::single ? 1.2e-7 : 2.3e-16, root = std::numbers::sqrt2 / 2;
@@ -217,7 +217,7 @@ TYPED_TEST(Functions, AtanIsAccurateForEveryNumber) {
   using W = typename TestFixture::W;
   const double tangent = std::numbers::sqrt2 - 1;
   const auto x = log_spaced<Real>(TestFixture::smallest, TestFixture::largest, true) + spread<Real>(-6, 6, tangent) +
-                 spread<Real>(-6, 6, 1 / tangent) + Points<Real>{TestFixture::infinity, -TestFixture::infinity};
+                 spread<Real>(-6, 6, 1 / tangent) + Arguments<Real>{TestFixture::infinity, -TestFixture::infinity};
   const auto y = evaluate<TypeParam>(x, atan_of);
   const auto error = [](W t, W v) { return t == 0 ? std::abs(v) : std::abs(v / std::atan(t) - 1); };
   expect_below(TestFixture::single ? 3e-7 : 6e-16, x, y, error);

@@ -195,8 +195,7 @@ TEST_P(Borders, TellOfADeviceThatIsTooSmall) {
   const config::Config whole = config({});
   DomainOptions domains;
   domains.count = 2, domains.border.in_flight = 1000;
-  for (const auto& [memory, said] :
-       {std::pair(std::size_t(1000), "photons in flight"), {30000, "a part of the gas"}}) {
+  for (const auto& [memory, said] : {std::pair(std::size_t(1000), "photons in flight"), {30000, "a part of the gas"}}) {
     test::HostDevice device(memory);
     device::Options options;
     options.lanes = 32;

@@ -64,7 +64,11 @@ Rooms rooms_of_cells(const C& cells, const D& mesh, const Jumps<double>& limits,
       Lane<double, PlaceIn<D>> lane{};
       lane.px = lane.py = lane.pz = cells.middle(std::int64_t(i));
       lane.place = cells.place(std::int64_t(i));
-      const double room = view<double>(mesh).room(lane, gas, limits);
+      double room = view<double>(mesh).room(lane, gas, limits);
+      if constexpr (requires { cells.largest_room(0); }) {  // where it is, is not known
+        room = cells.largest_room(std::int64_t(i));
+        if (mesh.physics.hubble > 0) room = std::min(room, limits.shear / (gas.inverse_width * mesh.physics.hubble));
+      }
       here.depth = std::max(here.depth, gas.opacity * (room + elsewhere));
       here.inverse_width = std::max(here.inverse_width, gas.inverse_width);
     }

@@ -194,11 +194,7 @@ void McrtRun::validate() const {
   // All have read what the first rank may replace, and have read the same.
   std::uint64_t read = io::hash_of(config_.resolved);
   for (const InputFile& input : inputs_) read = mix64(read ^ input.print.hash) + input.print.bytes;
-  if (world_.largest(read) != ~world_.largest(~read)) {
-    throw Error(
-        ExitCode::input,
-        "ranks read different configurations or input files of the same name: copy the same files to all machines");
-  }
+  require_same_files(world_, read);
   if (rays_travel_ && config_.peel.fuse) {
     throw Error(ExitCode::usage, "--domains: peel.fuse needs the whole grid on each rank: remove either");
   }

@@ -1,7 +1,10 @@
 #include "thor/drivers/mcrt/setup.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <span>
 
 #include "thor/core/message.hpp"
 #include "thor/core/parallel_for.hpp"
@@ -9,6 +12,7 @@
 #include "thor/drivers/mcrt/jumps.hpp"
 #include "thor/generators/light_map.hpp"
 #include "thor/interactors/build.hpp"
+#include "thor/random/seed.hpp"
 
 namespace thor {
 namespace {
@@ -25,12 +29,37 @@ std::array<double, 3> periodic_sides(const MediumOutline& m) {
 void require_parts(const config::Config& config, const char* option) {
   if (!dataset_type(config.dataset.type).divide) {
     throw Error(ExitCode::usage,
-                fmt::format("{}: gas of type {} cannot be divided, as grids and meshes can; leave the option out", option,
-                            config.dataset.type));
+                fmt::format("{}: gas of type {} cannot be divided, as grids and meshes can; leave the option out",
+                            option, config.dataset.type));
   }
 }
 
+/// Ranks whose gas differs would not do the same from here on, and wait for each other for ever.
+void require_same(const comm::World& world, std::span<const double> numbers) {
+  std::uint64_t read = 0;
+  for (const double number : numbers) read = mix64(read ^ std::bit_cast<std::uint64_t>(number));
+  require_same_files(world, read);
+}
+void require_same_mesh(const comm::World& world, const MediumOutline& m) {
+  if (!m.mesh) return;
+  const auto low = m.mesh->low(), sides = m.mesh->sides();
+  require_same(world,
+               std::array{double(m.mesh->cells()), low[0], low[1], low[2], sides[0], sides[1], sides[2], m.size});
+}
+void require_same_gas(const comm::World& world, const CellStatistics& s) {
+  require_same(world, std::array{s.mean_density(), s.largest_opacity, s.largest_a, s.faces, s.jumps, s.largest_jump,
+                                 s.largest_x_crit, s.fastest});
+}
+
 }  // namespace
+
+void require_same_files(const comm::World& world, std::uint64_t read) {
+  if (world.largest(read) != ~world.largest(~read)) {
+    throw Error(
+        ExitCode::input,
+        "ranks read different configurations or input files of the same name: copy the same files to all machines");
+  }
+}
 
 double largest_x_crit(const Medium& m) { return m.dust.tau > 0 ? 2 : 1e10; }
 
@@ -71,6 +100,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
   const auto build_light = [&](const Medium& gas, const EmitterOptions& shares) {
     return build_emitter(config.generators, config.seed, gas, line, refuse, shares);
   };
+  require_same_mesh(*cells.world, outline.medium);
   Emitter<double> emitter{};
   if (domains.by_light) require_parts(config, "--by-light");
   if (domains.count > 1) {
@@ -94,6 +124,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
     cells.partition = shares.partition;
   }
   Medium medium = build_medium(outline.medium, config.dataset, line, cells);
+  if (medium.cells) require_same_gas(*cells.world, medium.statistics);
   if (domains.count == 1) emitter = build_light(medium, {});
   double farthest = 0;  // offset of a transition from the first, in thermal widths
   for (const AtomicTransition& t : line.transitions) {
@@ -106,6 +137,7 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
         line.name, farthest, farthest * 0x1p-24);
   }
   warn_of_cold_cells(line, medium);
+  if (medium.stamp) medium.stamp->require_same();  // also after the light of the cells
   auto jumps = build_jump_tables(config, line, medium, *cells.world, threads);
   return {std::move(line), std::move(medium), std::move(emitter), outline.numerics, std::move(jumps)};
 }

@@ -41,6 +41,9 @@ Setup build_setup(const config::Config& config, Outline outline, int threads, co
 /// Builds the outline too.
 Setup build_setup(const config::Config& config);
 
+/// Collective: Error(input) unless this number, of what a rank has read, is the same on all of them.
+void require_same_files(const comm::World& world, std::uint64_t read);
+
 /// Largest x_crit with dust: absorption on the hidden path is added only on average (hidden_path in
 /// interactors/core_skip.hpp), which is accurate up to this value.
 double largest_x_crit(const Medium& medium);
