@@ -10,7 +10,8 @@ FileStamp::FileStamp(const std::string& path) : path_(path) {
   std::error_code none;
   const std::filesystem::path folder = path, list = folder / ".zmetadata";
   const std::filesystem::path file = std::filesystem::exists(list, none) ? list : folder;
-  written_ = std::filesystem::last_write_time(file, none), size_ = std::filesystem::file_size(file, none);  // or neither
+  written_ = std::filesystem::last_write_time(file, none),
+  size_ = std::filesystem::file_size(file, none);  // or neither
 }
 
 void FileStamp::require_same() const {

@@ -26,7 +26,8 @@ RayParts::RayParts(const config::Raytrace& config, const RunOptions& options) : 
   const std::unique_ptr<RayScene> whole = open_scene(config.dataset, line, options.cpu.threads);
   const GridShape& grid = whole->outline().grid;
   if (!whole->part(grid.box())) {
-    throw Error(ExitCode::usage, "--domains: the raytrace driver cuts datasets of type uniform_grid alone; leave the option out");
+    throw Error(ExitCode::usage,
+                "--domains: the raytrace driver cuts datasets of type uniform_grid alone; leave the option out");
   }
   if (options.domains.count < world.ranks()) {  // said by all ranks, before the first one begins a file
     throw Error(ExitCode::usage, fmt::format("--domains {}: expected at least one for each of the {} ranks",
