@@ -108,13 +108,14 @@ MeshPartition::MeshPartition(std::shared_ptr<const HostMesh> mesh, const Cut& cu
     }
     firsts_.push_back(first);
   }
+  firsts_.push_back(cells);
 }
 
 const MeshPart& MeshPartition::part(int domain) const {
   MeshPart& part = parts_[std::size_t(domain)];
   std::call_once(found_[std::size_t(domain)], [&] {
     part.first = firsts_[std::size_t(domain)];
-    part.end = domain + 1 < count() ? firsts_[std::size_t(domain) + 1] : mesh_->cells();
+    part.end = firsts_[std::size_t(domain) + 1];
     find_cells(part);
   });
   return part;
@@ -123,9 +124,12 @@ const MeshPart& MeshPartition::part(int domain) const {
 void MeshPartition::find_cells(MeshPart& part) const {
   std::vector<std::int32_t> layer, margin;
   const auto add = [&](std::int64_t cell) { layer.push_back(std::int32_t(cell)); };
+  std::size_t enough = std::size_t(1) << 20;  // entries, of which many come more than once
   for (std::int64_t cell = part.first; cell < part.end; ++cell) {
     neighbours_(cell, part.first, part.end, add);
-    if (layer.size() > std::size_t(1) << 20) sort_once(layer);
+    if (layer.size() < enough) continue;
+    sort_once(layer);
+    enough = std::max(enough, 2 * layer.size());
   }
   sort_once(layer);
   for (std::int64_t i = 0; i < margin_; ++i) {
@@ -171,8 +175,7 @@ std::optional<CellIndex> MeshPartition::to_part(int domain, const CellIndex& who
 }
 
 std::unique_ptr<const HostMesh> MeshPartition::mesh(int domain) const {
-  const std::int64_t end = domain + 1 < count() ? firsts_[std::size_t(domain) + 1] : mesh_->cells();
-  return std::make_unique<PartMesh>(mesh_, firsts_[std::size_t(domain)], end);
+  return std::make_unique<PartMesh>(mesh_, firsts_[std::size_t(domain)], firsts_[std::size_t(domain) + 1]);
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> MeshPartition::own_cells(int domain) const {
@@ -187,8 +190,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> MeshPartition::own_cells(int 
 
 void MeshPartition::for_each_run(const std::function<void(std::int64_t, std::int64_t, int)>& take) const {
   for (int domain = 0; domain < count(); ++domain) {
-    take(firsts_[std::size_t(domain)], domain + 1 < count() ? firsts_[std::size_t(domain) + 1] : mesh_->cells(),
-         domain);
+    take(firsts_[std::size_t(domain)], firsts_[std::size_t(domain) + 1], domain);
   }
 }
 

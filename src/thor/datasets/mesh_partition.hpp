@@ -51,7 +51,7 @@ class MeshPartition : public Partition {
   std::int64_t margin_;
   std::size_t integers_;
   Neighbours neighbours_;
-  std::vector<std::int64_t> firsts_;  ///< of each domain
+  std::vector<std::int64_t> firsts_;  ///< of each domain, and the end of all
   mutable std::deque<MeshPart> parts_;
   mutable std::deque<std::once_flag> found_;
 };

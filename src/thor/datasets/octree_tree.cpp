@@ -108,10 +108,10 @@ void OctreeTree::for_each_neighbour(std::int64_t leaf, bool periodic, std::int64
                                     const std::function<void(std::int64_t)>& take) const {
   const std::int64_t root = std::int64_t(1) << depth_, side = width(leaf);
   std::array<std::int64_t, 3> low{}, high{};  // the places behind a face
-  const auto visit = [&](const auto& self, std::int32_t entry, std::int64_t before,
+  const auto visit = [&](const auto& self, std::int32_t entry, std::int64_t after,
                          const std::array<std::int64_t, 3>& at, std::int64_t size) -> void {
     const std::int64_t begin = first_leaf(entry);
-    if (begin >= first && before <= end) return;
+    if (begin >= first && after <= end) return;
     for (std::size_t k = 0; k < 3; ++k) {
       if (at[k] >= high[k] || at[k] + size <= low[k]) return;
     }
@@ -119,7 +119,7 @@ void OctreeTree::for_each_neighbour(std::int64_t leaf, bool periodic, std::int64
     const std::int64_t half = size / 2;
     for (int k = 0; k < 8; ++k) {
       const std::int32_t* const children = nodes_.data() + 8 * std::size_t(entry);
-      self(self, children[k], k < 7 ? first_leaf(children[k + 1]) : before,
+      self(self, children[k], k < 7 ? first_leaf(children[k + 1]) : after,
            {at[0] + (k >> 2 & 1) * half, at[1] + (k >> 1 & 1) * half, at[2] + (k & 1) * half}, half);
     }
   };

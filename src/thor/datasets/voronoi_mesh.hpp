@@ -36,7 +36,6 @@ class VoronoiMesh : public HostMesh {
   VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box, int threads);
 
   double unit() const { return unit_; }  ///< cube root of the mean volume of a cell [cm]
-  double bytes_of_cell() const;          ///< of the arrays that kernels use
   const VoronoiMemory& memory() const { return memory_; }
   /// The arrays, as kernels see them, without gas.
   Voronoi<double> view() const;
