@@ -32,6 +32,15 @@
 #define THOR_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
+/// Precedes a function of the host that has most of its work in vectors of four numbers: with all that is inlined into
+/// it, it stands there twice, for processors with AVX2 and for others; the loader takes one.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(THOR_GPU_COMPILER) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define THOR_ALSO_AVX2 __attribute__((target_clones("avx2", "default"), flatten))
+#else
+#define THOR_ALSO_AVX2
+#endif
+
 /// Precedes a loop over a fixed number of terms.
 #if defined(THOR_ON_GPU)
 #define THOR_UNROLL _Pragma("unroll")

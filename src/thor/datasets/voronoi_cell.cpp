@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "thor/core/target.hpp"
 #include "thor/math/vector.hpp"
 
 namespace thor {
@@ -155,12 +156,12 @@ bool VoronoiCell::find_cut_off(const Plane& plane) {
   for (std::size_t i = 0; i < blocks; ++i) {
     const Block& block = blocks_[i];
     const Four excess = block.x * nx + block.y * ny + block.z * nz - less + block.slack * length;
-    excess_[i] = excess, is_above |= excess > 0;
+    excess_[i].of = excess, is_above |= excess > 0;
   }
   if ((is_above[0] | is_above[1] | is_above[2] | is_above[3]) == 0) return false;
   count_off_ = 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    if (excess_[i / 4][i % 4] > 0 && is_cut_off(i, plane)) off_[count_off_++] = i, is_off_[i] = 1;
+    if (excess_[i / 4].of[i % 4] > 0 && is_cut_off(i, plane)) off_[count_off_++] = i, is_off_[i] = 1;
   }
   return count_off_ > 0;
 }
@@ -168,13 +169,13 @@ bool VoronoiCell::find_cut_off(const Plane& plane) {
 /// Of a vertex with a positive excess.
 bool VoronoiCell::is_cut_off(std::size_t vertex, const Plane& plane) const {
   const double error = blocks_[vertex / 4].slack[vertex % 4] * plane.length + 16 * unit_roundoff * plane.c;
-  if (excess_[vertex / 4][vertex % 4] > 2 * error) return true;
+  if (excess_[vertex / 4].of[vertex % 4] > 2 * error) return true;
   const auto& triple = corners_[vertex].plane;
   const auto of = [&](std::size_t k) { return exact(planes_[std::size_t(triple[k])]); };
   return exact_side(of(0), of(1), of(2), exact(plane)) > 0;
 }
 
-bool VoronoiCell::clip(const std::array<double, 3>& d, std::int32_t cell, std::int8_t image) {
+THOR_ALSO_AVX2 bool VoronoiCell::clip(const std::array<double, 3>& d, std::int32_t cell, std::int8_t image) {
   const double d2 = dot(d, d);
   const Plane plane{d, 0.5 * d2, std::sqrt(d2), cell, image};
   if (!find_cut_off(plane)) return false;
@@ -258,7 +259,8 @@ void VoronoiCell::end_blocks() {
   far2_ = std::max(std::max(far[0], far[1]), std::max(far[2], far[3]));
 }
 
-bool VoronoiCell::could_cut(const std::array<double, 3>& centre, const std::array<double, 3>& half) const {
+THOR_ALSO_AVX2 bool VoronoiCell::could_cut(const std::array<double, 3>& centre,
+                                           const std::array<double, 3>& half) const {
   auto found = Four{} > 0;
   for (std::size_t i = 0; i < (size_ + 3) / 4; ++i) {
     const Block& block = blocks_[i];
@@ -302,7 +304,7 @@ VoronoiSide VoronoiCell::measure_face(std::int32_t plane, std::size_t first) con
   return {area, p.cell, p.image, area * area <= width * width * extent2};
 }
 
-double VoronoiCell::measure(std::vector<VoronoiSide>& sides) const {
+THOR_ALSO_AVX2 double VoronoiCell::measure(std::vector<VoronoiSide>& sides) const {
   constexpr std::size_t none = ~std::size_t(0);
   std::vector<std::size_t> first(planes_.size(), none);
   for (std::size_t i = size_; i-- > 0;) {

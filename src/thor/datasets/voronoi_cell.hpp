@@ -7,7 +7,7 @@
 
 namespace thor {
 
-/// Four numbers side by side.
+/// Four numbers side by side. In memory alignas(32): without AVX they ask for 16.
 using VoronoiFour [[gnu::vector_size(32)]] = double;
 
 /// A face as one of its two cells sees it.
@@ -58,10 +58,13 @@ class VoronoiCell {
     std::array<std::int32_t, 3> plane, next;
   };
   /// Where four vertices are.
-  struct Block {
+  struct alignas(32) Block {
     VoronoiFour x, y, z;
     VoronoiFour slack;   // four times the error of a coordinate
     VoronoiFour reach2;  // squared distance from the site, more than the error larger than it is
+  };
+  struct alignas(32) FourOver {
+    VoronoiFour of;
   };
   /// An edge that a plane cuts: its planes, and the end of it that stays.
   struct Cut {
@@ -87,7 +90,7 @@ class VoronoiCell {
   std::vector<Plane> planes_;  // also those that have no vertex left
   std::vector<Corner> corners_;
   std::vector<Block> blocks_;         // of vertices; those behind the last one are never cut off
-  std::vector<VoronoiFour> excess_;   // of vertices over a plane, in which the greatest error is included
+  std::vector<FourOver> excess_;      // of vertices over a plane, in which the greatest error is included
   std::vector<std::uint8_t> is_off_;  // whether a vertex is cut off by the plane at hand
   std::vector<std::size_t> off_;      // those, and places for new vertices behind them
   std::size_t count_off_ = 0;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "thor/core/target.hpp"
 #include "thor/math/vector.hpp"
 
 namespace thor {
@@ -93,7 +94,7 @@ void VoronoiSearch::list_more(std::size_t leaves) {
   next_ = is_all_ ? Step{} : heap_.front();
 }
 
-void VoronoiSearch::cut(std::uint32_t site, VoronoiCell& cell) {
+THOR_ALSO_AVX2 void VoronoiSearch::cut(std::uint32_t site, VoronoiCell& cell) {
   const Point& from = sites_.at[site];
   if (sites_.periodic) {
     cell.start_periodic(std::int32_t(site), sites_.sides);

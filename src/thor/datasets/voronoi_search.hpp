@@ -37,7 +37,7 @@ class VoronoiSearch {
   struct Near {
     std::uint32_t image, node;
   };
-  struct FourBoxes {
+  struct alignas(32) FourBoxes {
     std::array<VoronoiFour, 3> centre, half;
   };
   /// A site near the one at hand.
