@@ -12,9 +12,11 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
+#include "thor/core/parallel_for.hpp"
 #include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/gas_arrays.hpp"
+#include "thor/datasets/mesh_lengths.hpp"
 
 namespace thor {
 namespace {
@@ -203,13 +205,16 @@ class MeshReader {
 
   std::shared_ptr<MeshCells> read(std::shared_ptr<const MeshPart> part, bool silent) const {
     const auto here = [part](std::int64_t cell) { return part ? part->to_part(cell) : cell; };
-    auto cells =
-        make_(part, {dataset_.packed, dataset_.dust.has_value(), false}, units_of(m_, dataset_, line_), fastest_);
+    auto cells = make_(part, {dataset_.packed, dataset_.dust.has_value(), options_.core_skip},
+                       units_of(m_, dataset_, line_), fastest_);
     fill_cells(
         *cells, m_, dataset_, line_, reader_of(*m_.mesh, dataset_.path, options_.threads, here),
         [&](std::int64_t cell) { return cells->to_whole(cell); }, options_.threads, silent, words_);
-    cells->survey(options_.threads, options_.core_skip, m_.hubble * m_.size / cells->units().reference_speed);
     return cells;
+  }
+  /// When they are complete.
+  void survey(MeshCells& cells) const {
+    cells.survey(options_.threads, options_.core_skip, m_.hubble * m_.size / cells.units().reference_speed);
   }
 
  private:
@@ -241,6 +246,14 @@ MeshCells::MeshCells(std::int64_t whole, std::shared_ptr<const MeshPart> part, c
       whole_(whole),
       part_(std::move(part)) {}
 
+void MeshCells::set_lengths(const std::vector<float>& lengths, int threads) {
+  std::vector<float> at_face = lengths;
+  parallel_for(threads, at_face.size(), 1 << 14, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) at_face[i] -= float(to_face(to_whole(std::int64_t(i))));
+  });
+  set_core_scale(at_face, threads, 0);
+}
+
 void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
                     const MeshWords& words, const MakeCells& make) {
   const auto reader = std::make_shared<const MeshReader>(m, dataset, line, options, words, make);
@@ -252,6 +265,13 @@ void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line,
   };
   if (partition) held = partition->held_by(options.world->rank(), options.world->ranks());
   for (const int domain : held) parts.push_back(reader->read(part_of(domain), domain != held.front()));
+  if (options.core_skip) {
+    std::vector<const MeshCells*> here;
+    for (const auto& part : parts) here.push_back(part.get());
+    const auto lengths = mesh_lengths(partition ? options.world : nullptr, here, options.threads);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_lengths(lengths[i], options.threads);
+  }
+  for (const auto& part : parts) reader->survey(*part);
   m.cells = parts.front();
   if (partition) {
     CellStatistics own;
@@ -277,8 +297,11 @@ void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     return GasPart{domain, cells, with_physics(cells->dataset(), physics)};
   };
   for (std::size_t i = 0; i < parts.size(); ++i) divided->parts.push_back(gas_of(held[i], parts[i]));
-  divided->read = [=, stamp = *m.stamp](int domain, const std::vector<float>&) {
-    GasPart part = gas_of(domain, reader->read(part_of(domain), true));
+  divided->read = [=, stamp = *m.stamp, threads = options.threads](int domain, const std::vector<float>& lengths) {
+    const auto cells = reader->read(part_of(domain), true);
+    if (!lengths.empty()) cells->set_core_scale(lengths, threads, 0);
+    reader->survey(*cells);
+    GasPart part = gas_of(domain, cells);
     stamp.require_same();
     return part;
   };

@@ -60,8 +60,26 @@ class MeshCells : public CellRecords {
   /// The statistics of all cells or a part's own; with those of core skipping, where the Hubble flow is H per unit
   /// length.
   virtual void survey(int threads, bool core_skip, double hubble) = 0;
-  /// From the middle of each cell to its nearest face: no length of core skipping is longer.
-  virtual std::vector<float> lengths() const = 0;
+
+  // Of the whole mesh, by its numbers: what lengths of core skipping follow from (mesh_lengths.hpp).
+
+  /// A cell behind a face; below 0: nothing, at an open side of the box.
+  struct Behind {
+    std::int64_t cell;
+    double apart, to_face;  ///< from middle to middle, across the face, and to the face
+  };
+  std::int64_t cells_of_whole() const { return whole_; }
+  /// Cells of the whole that are this one's own.
+  std::pair<std::int64_t, std::int64_t> own_in_whole() const {
+    return part_ ? std::pair{part_->first, part_->end} : std::pair{std::int64_t(0), whole_};
+  }
+  virtual void for_each_behind(std::int64_t whole, const std::function<void(const Behind&)>& take) const = 0;
+  /// From the middle of a cell to its nearest face.
+  virtual double to_face(std::int64_t whole) const = 0;
+  /// The share of the way from cell to cell, by `apart`, that a straight one is at least, or nearly so.
+  virtual double straightness() const = 0;
+  /// Stores lengths from the middles of cells, for photons anywhere in them.
+  void set_lengths(const std::vector<float>& lengths, int threads);
 
  protected:
   std::int64_t first_own() const { return part_ ? part_->own : 0; }

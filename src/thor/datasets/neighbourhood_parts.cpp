@@ -8,7 +8,7 @@
 
 #include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/grid_partition.hpp"
-#include "thor/datasets/mesh_file.hpp"
+#include "thor/datasets/mesh_lengths.hpp"
 #include "thor/datasets/neighbourhood.hpp"
 
 namespace thor {
@@ -196,11 +196,11 @@ std::vector<std::vector<float>> neighbourhood_scales(const comm::World& world, c
 
 std::vector<std::vector<float>> core_lengths(const comm::World& world, const Medium& medium, int threads) {
   if (std::dynamic_pointer_cast<const MeshCells>(medium.cells)) {
-    std::vector<std::vector<float>> all;
+    std::vector<const MeshCells*> parts;
     for (const CountedCells& part : counted_cells(medium, world)) {
-      all.push_back(dynamic_cast<const MeshCells&>(*part.cells).lengths());
+      parts.push_back(dynamic_cast<const MeshCells*>(part.cells));
     }
-    return all;
+    return mesh_lengths(medium.divided ? &world : nullptr, parts, threads);
   }
   if (!medium.divided) return {neighbourhood_scale(dynamic_cast<const Cells&>(*medium.cells), threads)};
   std::vector<HeldCells> held;

@@ -132,10 +132,36 @@ OctreePlace<double, std::int64_t> OctreeCells::place(std::int64_t leaf) const {
   return {leaf, centre[0], centre[1], centre[2]};
 }
 
-std::vector<float> OctreeCells::lengths() const {
-  std::vector<float> lengths(static_cast<std::size_t>(cells()));
-  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(0.5 * side(i));
-  return lengths;
+void OctreeCells::for_each_behind(std::int64_t whole, const std::function<void(const Behind&)>& take) const {
+  const OctreeTree& tree = *mesh_->tree();
+  const std::int64_t root = std::int64_t(1) << tree.depth(), width = tree.width(whole);
+  const double half = 0.5 * double(width);
+  const Octree<double> data = tree.view();
+  const auto view = thor::view<double>(data);
+  // One leaf, or those of each quarter of the face.
+  const auto visit = [&](const auto& self, const std::array<std::int64_t, 3>& at, std::size_t axis,
+                         std::int64_t side) -> void {
+    const auto [leaf, its_width] = view.find<double>(at[0], at[1], at[2]);
+    if (its_width >= side) return take({leaf, half + 0.5 * double(its_width), half});
+    for (int k = 0; k < 4; ++k) {
+      std::array<std::int64_t, 3> quarter = at;
+      quarter[(axis + 1) % 3] += k / 2 * side / 2, quarter[(axis + 2) % 3] += k % 2 * side / 2;
+      self(self, quarter, axis, side / 2);
+    }
+  };
+  const auto& corner = tree.corner(whole);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (const bool upper : {false, true}) {
+      std::array<std::int64_t, 3> at{corner[0], corner[1], corner[2]};
+      at[axis] += upper ? width : -1;
+      if (mesh_->periodic()) at[axis] = (at[axis] + root) % root;
+      if (at[axis] < 0 || at[axis] >= root) {
+        take({-1, 2 * half, half});
+      } else {
+        visit(visit, at, axis, width);
+      }
+    }
+  }
 }
 
 void OctreeCells::survey(int threads, bool core_skip, double hubble) {
@@ -150,7 +176,9 @@ void OctreeCells::survey(int threads, bool core_skip, double hubble) {
     for (auto i = first_own() + std::int64_t(first); i < first_own() + std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
       const std::int64_t width = tree.width(i);
-      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, 0.5 * side(i), hubble));
+      if (core_skip)
+        p.largest_x_crit =
+            std::max(p.largest_x_crit, critical_frequency(here, here.core_scale + 0.5 * side(i), hubble));
       const double density = here.opacity / here.inverse_width;
       here.opacity *= side(i);  // of the leaf
       p.add_cell(here);

@@ -56,7 +56,9 @@ class OctreeCells : public MeshCells {
   void survey(int threads, bool core_skip, double hubble) override;
   double side(std::int64_t leaf) const override { return tree_->width(leaf); }
   OctreePlace<double, std::int64_t> place(std::int64_t leaf) const;
-  std::vector<float> lengths() const override;
+  void for_each_behind(std::int64_t whole, const std::function<void(const Behind&)>& take) const override;
+  double to_face(std::int64_t whole) const override { return 0.5 * mesh_->tree()->width(whole); }
+  double straightness() const override { return 0.577; }  // ways along the axes
 
  private:
   std::shared_ptr<const OctreeMesh> mesh_;

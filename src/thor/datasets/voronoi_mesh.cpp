@@ -286,18 +286,18 @@ AnyDataset VoronoiCells::dataset() const {
 
 double VoronoiCells::side(std::int64_t cell) const { return std::cbrt(mesh_->volume(to_whole(cell))) / mesh_->unit(); }
 
-double VoronoiCells::to_face(std::int64_t cell) const {
-  const Voronoi<double> data = view();
-  double square = 0;
-  thor::view<double>(data).for_each_face(cell,
-                                         [&](Vec3<double> m, std::int64_t) { square = std::max(square, dot(m, m)); });
-  return 1 / std::sqrt(square);
+double VoronoiCells::to_face(std::int64_t whole) const {
+  double least = 1e30;
+  for_each_behind(whole, [&](const Behind& face) { least = std::min(least, face.to_face); });
+  return least;
 }
 
-std::vector<float> VoronoiCells::lengths() const {
-  std::vector<float> lengths(static_cast<std::size_t>(cells()));
-  for (std::int64_t i = 0; i < cells(); ++i) lengths[std::size_t(i)] = float(to_face(i));
-  return lengths;
+void VoronoiCells::for_each_behind(std::int64_t whole, const std::function<void(const Behind&)>& take) const {
+  const Voronoi<double> mesh = mesh_->view();
+  thor::view<double>(mesh).for_each_face(whole, [&](Vec3<double> m, std::int64_t behind) {
+    const double to_face = 1 / std::sqrt(std::max(dot(m, m), 1e-60));
+    if (behind >= -6) take({behind < 0 ? -1 : behind, 2 * to_face, to_face});
+  });
 }
 
 void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
@@ -310,7 +310,7 @@ void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
     CellStatistics p;
     for (auto i = first_own() + std::int64_t(first); i < first_own() + std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
-      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, to_face(i), hubble));
+      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, here.core_scale + to_face(to_whole(i)), hubble));
       const double density = here.opacity / here.inverse_width;
       here.opacity *= side(i);  // of the cell
       p.add_cell(here);

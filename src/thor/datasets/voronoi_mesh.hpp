@@ -86,12 +86,12 @@ class VoronoiCells : public MeshCells {
   /// No sphere in the cell has a larger radius: that of a sphere with its volume.
   double largest_room(std::int64_t cell) const { return 0.62036 * side(cell); }
   VoronoiPlace<double, std::int64_t> place(std::int64_t cell) const { return {cell, 0, 1}; }
-  std::vector<float> lengths() const override;
+  void for_each_behind(std::int64_t whole, const std::function<void(const Behind&)>& take) const override;
+  double to_face(std::int64_t whole) const override;
+  double straightness() const override { return 0.8; }  // ways along the edges of Delaunay's tetrahedra
 
  private:
   Voronoi<double> view() const;
-  double to_face(std::int64_t cell) const;  ///< from the site
-
   std::shared_ptr<const VoronoiMesh> mesh_;
   VoronoiMemory memory_;  ///< of a part
   VoronoiOfBirths whole_;
