@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "thor/datasets/bad_cells.hpp"
+#include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/counted_cells.hpp"
 #include "thor/datasets/dataset_type.hpp"
 

@@ -12,7 +12,6 @@
 #include "thor/core/constants.hpp"
 #include "thor/core/error.hpp"
 #include "thor/core/memory.hpp"
-#include "thor/core/parallel_for.hpp"
 #include "thor/datasets/bad_cells.hpp"
 #include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/gas_arrays.hpp"
@@ -246,14 +245,6 @@ MeshCells::MeshCells(std::int64_t whole, std::shared_ptr<const MeshPart> part, c
       whole_(whole),
       part_(std::move(part)) {}
 
-void MeshCells::set_lengths(const std::vector<float>& lengths, int threads) {
-  std::vector<float> at_face = lengths;
-  parallel_for(threads, at_face.size(), 1 << 14, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) at_face[i] -= float(to_face(to_whole(std::int64_t(i))));
-  });
-  set_core_scale(at_face, threads, 0);
-}
-
 void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line, const CellOptions& options,
                     const MeshWords& words, const MakeCells& make) {
   const auto reader = std::make_shared<const MeshReader>(m, dataset, line, options, words, make);
@@ -269,7 +260,7 @@ void add_mesh_cells(Medium& m, const config::Dataset& dataset, const Line& line,
     std::vector<const MeshCells*> here;
     for (const auto& part : parts) here.push_back(part.get());
     const auto lengths = mesh_lengths(partition ? options.world : nullptr, here, options.threads);
-    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_lengths(lengths[i], options.threads);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->set_core_scale(lengths[i].at_face, options.threads, 0);
   }
   for (const auto& part : parts) reader->survey(*part);
   m.cells = parts.front();

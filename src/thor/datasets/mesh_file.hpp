@@ -78,8 +78,6 @@ class MeshCells : public CellRecords {
   virtual double to_face(std::int64_t whole) const = 0;
   /// The share of the way from cell to cell, by `apart`, that a straight one is at least, or nearly so.
   virtual double straightness() const = 0;
-  /// Stores lengths from the middles of cells, for photons anywhere in them.
-  void set_lengths(const std::vector<float>& lengths, int threads);
 
  protected:
   std::int64_t first_own() const { return part_ ? part_->own : 0; }

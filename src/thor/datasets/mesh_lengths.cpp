@@ -16,25 +16,29 @@ constexpr std::size_t lengths_of_piece = 1 << 12;
 
 MeshLength mesh_steps(double length) { return std::llround(length / mesh_step); }
 
-/// l_j.
-double gradient_length(const MeshCells& cells, std::int64_t cell) {
+/// What the gas of a cell and of those behind its faces says: l_j, and how much of it lies behind the faces.
+struct CellLength {
+  double at_middle, at_face;
+};
+CellLength gradient_length(const MeshCells& cells, std::int64_t cell) {
   const std::int64_t whole = cells.to_whole(cell);
   const CellGas<double> g = cells.gas(cell);
   const double here = g.opacity / g.inverse_width;
-  double least = 1e9;
+  CellLength least{1e9, 1e9};
   cells.for_each_behind(whole, [&](const MeshCells::Behind& face) {
-    if (face.cell < 0) {
-      least = std::min(least, face.to_face);
-      return;
+    double beyond = 0;
+    if (face.cell >= 0) {
+      const CellGas<double> other = cells.gas(cells.part() ? cells.part()->to_part(face.cell) : face.cell);
+      const double fall = (here - other.opacity / other.inverse_width) / std::max(here, 1e-30);
+      const double jump =
+          std::hypot(other.velocity.x - g.velocity.x, other.velocity.y - g.velocity.y, other.velocity.z - g.velocity.z);
+      const double change = std::max(std::max(fall, jump * g.inverse_width), 1e-10);
+      beyond = face.apart / change - face.apart;
     }
-    const CellGas<double> other = cells.gas(cells.part() ? cells.part()->to_part(face.cell) : face.cell);
-    const double fall = (here - other.opacity / other.inverse_width) / std::max(here, 1e-30);
-    const double jump =
-        std::hypot(other.velocity.x - g.velocity.x, other.velocity.y - g.velocity.y, other.velocity.z - g.velocity.z);
-    const double change = std::max(std::max(fall, jump * g.inverse_width), 1e-10);
-    least = std::min(least, face.apart / change - (face.apart - face.to_face));
+    least.at_face = std::min(least.at_face, std::max(beyond, 0.));
+    least.at_middle = std::min(least.at_middle, face.to_face + beyond);
   });
-  return std::max(cells.to_face(whole), least);
+  return {std::max(cells.to_face(whole), least.at_middle), least.at_face};
 }
 
 /// Gives all ranks what each has found of its cells.
@@ -84,26 +88,39 @@ void relax_lengths(const MeshCells& cells, std::vector<MeshLength>& lengths, int
 
 }  // namespace
 
-std::vector<std::vector<float>> mesh_lengths(const comm::World* world, std::span<const MeshCells* const> parts,
-                                             int threads) {
-  std::vector<MeshLength> lengths(std::size_t(parts.front()->cells_of_whole()), not_found);
+std::vector<MeshLengths> mesh_lengths(const comm::World* world, std::span<const MeshCells* const> parts, int threads) {
+  const auto count = std::size_t(parts.front()->cells_of_whole());
+  std::vector<MeshLength> lengths(count, not_found), beyond(count, not_found);
   for (const MeshCells* cells : parts) {
-    const auto [first, end] = cells->own_in_whole();
+    const std::pair<std::int64_t, std::int64_t> range = cells->own_in_whole();
+    const auto first = std::size_t(range.first), count_of_own = std::size_t(range.second) - first;
     const std::int64_t own = cells->part() ? cells->part()->own : 0;
-    parallel_for(threads, std::size_t(end - first), lengths_of_piece, [&](std::size_t begin, std::size_t last) {
+    parallel_for(threads, count_of_own, lengths_of_piece, [&](std::size_t begin, std::size_t last) {
       for (std::size_t i = begin; i < last; ++i) {
-        lengths[std::size_t(first) + i] = mesh_steps(gradient_length(*cells, own + std::int64_t(i)));
+        const CellLength found = gradient_length(*cells, own + std::int64_t(i));
+        lengths[first + i] = mesh_steps(found.at_middle);
+        beyond[first + i] = mesh_steps(found.at_face);
       }
     });
   }
-  if (world && !world->is_alone()) share_lengths(*world, parts, lengths);
+  if (world && !world->is_alone()) share_lengths(*world, parts, lengths), share_lengths(*world, parts, beyond);
   relax_lengths(*parts.front(), lengths, threads);
-  std::vector<std::vector<float>> all;
+  std::vector<MeshLengths> all;
   for (const MeshCells* cells : parts) {
-    std::vector<float>& found = all.emplace_back(std::size_t(cells->cells()));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i] = float(double(lengths[std::size_t(cells->to_whole(std::int64_t(i)))]) * mesh_step);
-    }
+    MeshLengths& found = all.emplace_back();
+    found.at_middle.resize(std::size_t(cells->cells())), found.at_face.resize(std::size_t(cells->cells()));
+    parallel_for(threads, found.at_face.size(), lengths_of_piece, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::int64_t whole = cells->to_whole(std::int64_t(i));
+        double least = double(beyond[std::size_t(whole)]) * mesh_step;
+        cells->for_each_behind(whole, [&](const MeshCells::Behind& face) {
+          if (face.cell < 0) return;
+          const double way = double(lengths[std::size_t(face.cell)]) * mesh_step + face.apart * cells->straightness();
+          least = std::min(least, std::max(way - face.to_face, 0.));
+        });
+        found.at_middle[i] = float(double(lengths[std::size_t(whole)]) * mesh_step), found.at_face[i] = float(least);
+      }
+    });
   }
   return all;
 }

@@ -17,11 +17,15 @@ namespace thor {
 /// open side of the box l_j is not above the way to it. Ways go from cell to cell, and count for as much as a straight
 /// one may be shorter (MeshCells::straightness).
 ///
-/// Lengths are summed in whole numbers, so that they are the same in any order, and wherever a mesh is cut.
+/// A photon is as near to the nearest face as its place says, but gas may end behind another one. What is added to the
+/// way to the nearest is the least over the faces of what is left of the way through each, behind the face.
 ///
+/// Lengths are summed in whole numbers, so that they are the same in any order, and wherever a mesh is cut.
+struct MeshLengths {
+  std::vector<float> at_middle, at_face;  ///< l_i; what is added to the way to the nearest face
+};
 /// Collective if there is a world, whose ranks hold parts that make up the whole. In each of them the lengths of all
 /// cells that it holds.
-std::vector<std::vector<float>> mesh_lengths(const comm::World* world, std::span<const MeshCells* const> parts,
-                                             int threads);
+std::vector<MeshLengths> mesh_lengths(const comm::World* world, std::span<const MeshCells* const> parts, int threads);
 
 }  // namespace thor

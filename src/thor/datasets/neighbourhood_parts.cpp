@@ -200,7 +200,11 @@ std::vector<std::vector<float>> core_lengths(const comm::World& world, const Med
     for (const CountedCells& part : counted_cells(medium, world)) {
       parts.push_back(dynamic_cast<const MeshCells*>(part.cells));
     }
-    return mesh_lengths(medium.divided ? &world : nullptr, parts, threads);
+    std::vector<std::vector<float>> all;
+    for (MeshLengths& part : mesh_lengths(medium.divided ? &world : nullptr, parts, threads)) {
+      all.push_back(std::move(part.at_middle));
+    }
+    return all;
   }
   if (!medium.divided) return {neighbourhood_scale(dynamic_cast<const Cells&>(*medium.cells), threads)};
   std::vector<HeldCells> held;

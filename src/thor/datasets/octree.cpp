@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "thor/core/error.hpp"
+#include "thor/datasets/cell_physics.hpp"
 #include "thor/datasets/octree_mesh.hpp"
 
 /// Octrees from files: docs/octrees.md.
