@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Crossings per second of photons and rays through the same gas on a uniform grid, an octree and a Voronoi mesh.
+"""Crossings per second of photons and rays through the same gas on a uniform grid, an octree and a Voronoi mesh,
+and that in its compact form.
 
     benchmarks/meshes.py --thor build/release/thor [--cells 1e6] [--threads 2] [--repeats 3] [--device cpu] [--photons 100000] [--lattice]
 
@@ -102,8 +103,10 @@ def main():
             return seconds, steps
 
         rates = {}
-        for kind in ("uniform_grid", "octree", "voronoi"):
+        for kind in ("uniform_grid", "octree", "voronoi", "compact"):
             dataset = {"type": kind, "path": f"{kind}.h5"}
+            if kind == "compact":
+                dataset = {"type": "voronoi", "path": "voronoi.h5", "compact": True}
             photons = {"line": "Lya", "dataset": dataset, "generators": [{"type": "point", "photons": options.photons}],
                        "outputs": [{"type": "spectrum", "name": "s", "range": ["-100 km/s", "100 km/s"], "bins": 10}]}
             seconds, steps = run(photons, "photons.h5")
@@ -126,7 +129,7 @@ def main():
             rates[kind] = steps / seconds, pieces / time
             print(f"{kind:13} {steps / options.photons:8.1f} crossings a photon, {steps / seconds:9.3g} a second; "
                   f"{pieces / options.pixels**2:8.1f} a ray, {pieces / time:9.3g} a second", flush=True)
-        for kind in ("octree", "voronoi"):
+        for kind in ("octree", "voronoi", "compact"):
             print(f"{kind}/uniform_grid: photons {rates[kind][0] / rates['uniform_grid'][0]:.2f}, rays {rates[kind][1] / rates['uniform_grid'][1]:.2f}")
 
 

@@ -6,6 +6,7 @@ The binary may also come from the environment, THOR_BINARY. Needs numpy and h5py
 """
 
 import copy
+import json
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import Case, DONE, INPUT, STOPPED, UNRELIABLE, USAGE, main, read_package, thor  # noqa: E402
 from test_octree import KPC, model, random_gas, write, write_grid  # noqa: E402
+from test_until import numbers  # noqa: E402
 from view_case import ViewCase  # noqa: E402
 
 package = read_package()
@@ -180,6 +182,18 @@ class Photons(Case):
             self.assertLess(distance(grid[k], mesh[k]), 65)
             self.assertGreater(distance(grid[k], other[k]), 65)
 
+    def test_sites_in_walls(self):
+        """They are as good as those a little before them: photons leave as they do then, and none is lost."""
+        rng = np.random.default_rng(33)
+        sites = clumped(rng, 400, sigma=0.2)
+        edge = rng.random((400, 3)) < 0.2
+        for name, least in (("in", 0), ("before", 1e-7)):
+            where = np.where(edge, np.where(sites < 0.5, least, 1 - least), sites)
+            write_sites(self.folder / f"{name}.h5", where, random_gas(np.random.default_rng(34), 400, density=1e-6))
+        a, b = self.both(*(model("voronoi", self.folder / f"{name}.h5", photons=2000) for name in ("in", "before")), "--precision", "double")
+        self.assert_same_histories(a, b, "double")
+        self.assertEqual(len(a["id"]), 2000)
+
     def test_gas_that_shines(self):
         """Photons begin in cells as their light is, and anywhere in each: where any of many points of the box would."""
         rng = np.random.default_rng(7)
@@ -319,6 +333,71 @@ class Rays(Case):
                 for i in range(len(lines)):
                     expected = 3**0.5 if i == len(lines) - 2 else 2**0.5 if i == len(lines) - 1 else 1
                     self.assertAlmostEqual(np.sum(traces[i].length) / KPC, expected, delta=1e-4)
+
+
+class Compact(Case):
+    def test_neighbours_in_place_of_planes_change_nothing(self):
+        """Not a photon, nor a ray: with light of gas, jumps, observers and lengths of core skipping, in open and periodic boxes."""
+        rng = np.random.default_rng(31)
+        gas = {**random_gas(rng, 700, density=1e-6), "emissivity_recombination": rng.random(700)}
+        for periodic in (0, 1):
+            write_sites(self.folder / "sites.h5", clumped(rng, 700), gas, periodic=periodic, hubble=1e-14)
+            for acceleration in ({"jumps": True}, {"jumps": False, "core_skip": "local"}):
+                config = model("voronoi", self.folder / "sites.h5", photons=300, acceleration=acceleration, observers=[{"name": "o", "direction": [0.3, -0.5, 1]}],
+                               **({"dataset": {"stop_shift": "0.3 Angstrom"}} if periodic else {}))
+                config["generators"].append({"type": "gas", "emission": "recombination", "photons": 600})
+                image = {"type": "image", "name": "sb", "observer": "o", "width": "1 kpc", "pixels": 9}
+                config["outputs"] = [*config["outputs"], image]
+                with self.subTest(periodic=periodic, acceleration=acceleration):
+                    found = []
+                    for more in ((), ("--one-lane",), ("--seed", "77")):
+                        for compact in ("false", "true"):
+                            found.append(numbers(self.run_thor(config, "--threads", "1", "--set", f"dataset.compact={compact}", *more)))
+                    for one, other in (found[:2], found[2:4]):
+                        self.assertEqual([k for k in one if one[k] != other[k]], [])
+                    self.assertNotEqual(found[0], found[5])
+            rays = {"driver": "raytrace", "line": "Lya", "dataset": {"type": "voronoi", "path": "sites.h5"}, "output": {"path": "rays.h5"},
+                    "cameras": [{"name": "c", "type": "orthographic", "width": "0.8 kpc", "pixels": 20, "direction": [0.2, 0.4, 1]}],
+                    "operators": [{"type": "projection", "name": "p", "camera": "c", "field": "HI_density"}, {"type": "slice", "name": "s", "camera": "c", "field": "HI_density"}]}
+            images = []
+            for compact in (False, True):
+                rays["dataset"]["compact"] = compact
+                with h5py.File(self.run_thor(rays, "--overwrite")) as file:
+                    images.append([next(iter(file[f"images/{k}"].values()))[()] for k in "ps"])
+            np.testing.assert_array_equal(images[0], images[1])
+            self.assertGreater(np.std(images[0][0]), 0)
+
+    def test_it_takes_less_memory(self):
+        rng = np.random.default_rng(32)
+        write_sites(self.folder / "sites.h5", clumped(rng, 20000), random_gas(rng, 20000, density=1e-6))
+        said = {}
+        for compact in ("false", "true"):
+            done = thor("check", self.write(model("voronoi", self.folder / "sites.h5")), "--set", f"dataset.compact={compact}", "--json", cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said[compact] = json.loads(done.stdout)["derived"]["mesh_memory"]["value"] * 1e9 / 20000
+        self.assertLess(said["true"], 94)
+        self.assertLess(said["false"], 324)
+        self.assertGreater(said["false"], 250)
+
+    def test_where_there_is_none(self):
+        write_grid(self.folder / "grid.h5", random_gas(np.random.default_rng(1), (4, 4, 4)))
+        done = thor("check", self.write(model("uniform_grid", self.folder / "grid.h5", dataset={"compact": True})), cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("dataset.compact", done.stderr)
+        write_sites(self.folder / "sites.h5", lattice(4), random_gas(np.random.default_rng(1), 64))
+        done = thor("run", self.write(model("voronoi", self.folder / "sites.h5", dataset={"compact": True})), "--precision", "double", cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("precision: single", done.stderr)
+        rays = {"driver": "raytrace", "dataset": {"type": "voronoi", "path": "sites.h5", "compact": True}, "precision": "double", "output": {"path": "rays.h5"},
+                "cameras": [{"name": "c", "type": "orthographic", "width": "1 kpc", "pixels": 4, "direction": [0, 0, 1]}],
+                "operators": [{"type": "slice", "name": "s", "camera": "c", "field": "HI_density"}]}
+        done = thor("run", self.write(rays), cwd=self.folder)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("precision: single", done.stderr)
+        write_sites(self.folder / "few.h5", np.random.default_rng(2).random((3, 3)), random_gas(np.random.default_rng(1), 3), periodic=1, hubble=1e-14)
+        done = thor("check", self.write(model("voronoi", self.folder / "few.h5", dataset={"compact": True, "stop_shift": "1 Angstrom"})), cwd=self.folder)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("dataset.compact has no effect", done.stderr)
 
 
 class View(ViewCase):

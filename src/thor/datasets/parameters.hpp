@@ -73,6 +73,7 @@ struct Dataset {
   BadCells bad_cells = BadCells::error;
   double tiles = 1;  ///< copies of the file along each axis
   bool packed = false;
+  bool compact = false;  ///< voronoi: neighbours in place of faces
   bool hubble_flow = true;
   std::optional<double> stop_shift;  ///< [cm], of wavelength
 

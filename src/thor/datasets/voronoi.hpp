@@ -14,23 +14,27 @@ namespace thor {
 /// 1 - m.p is the distance to it, in halves of |d|; from behind the face is -m. The unit of length is the cube root of
 /// the mean volume of a cell.
 ///
-/// The faces of a cell are visited one by one, in as many lines of memory as the cell has.
+/// The faces of a cell are visited one by one, in as many lines of memory as the cell has. In the compact form only the
+/// cells behind the faces are kept, and planes are made from the sites whenever a cell is met: the same numbers, in
+/// single precision.
 struct alignas(64) FourFaces {
   float x[4], y[4], z[4];  ///< of m; 0: there is no such face
-  std::int32_t behind[4];  ///< the cell behind each; below 0: a wall of the box, or none
+  std::int32_t behind[4];  ///< the cell behind each; -1 to -6: the wall at -x, +x, -y, +y, -z, +z; no_face: none
 };
+inline constexpr std::int32_t no_face = -7;
 
 /// The cells, in the order of a curve through space: neighbours are often near in memory, too.
 struct VoronoiCellArrays {
-  Array<std::int32_t> firsts;  ///< the first line of each cell, and the end of all
+  Array<std::int32_t> firsts;  ///< the first face of each cell, and the end of all; in lines, multiples of 4
   Array<FourFaces> lines;
-  Array<float> shapes;        ///< of each cell: xx, yy, zz, yz, xz, xy of a tensor; of a cuboid, its sides
-  Array<double> sites;        ///< from the corner of the box, three numbers each
-  Array<std::int32_t> table;  ///< a cell near the middle of each cube of a lattice over the box, x slowest
-  int cubes;                  ///< of that lattice along each axis
+  Array<std::int32_t> behind;  ///< the compact form, in place of the lines: what is behind each face
+  Array<float> sites;          ///< from the corner of the box: x, y, z, and what is left of them; two more at the end
+  Array<std::int32_t> table;   ///< a cell near the middle of each cube of a lattice over the box, x slowest
+  int cubes;                   ///< of that lattice along each axis
+  float box[6];                ///< its far corner, as a site
 
   static void for_each_field(auto f, auto&... d) {
-    f(d.firsts...), f(d.lines...), f(d.shapes...), f(d.sites...), f(d.table...), f(d.cubes...);
+    f(d.firsts...), f(d.lines...), f(d.behind...), f(d.sites...), f(d.table...), f(d.cubes...), f(d.box...);
   }
 };
 
@@ -61,7 +65,7 @@ struct Voronoi {
   }
 };
 
-/// One that is no part, for kernels without borders.
+/// One that is no part and has lines, for kernels that know no other.
 template <class R>
 struct WholeVoronoi : Voronoi<R> {};
 template <class R>
@@ -81,7 +85,7 @@ struct VoronoiPlace {
   static THOR_FN void for_each_field(auto f, auto&... p) { f(p.cell...), f(p.behind...), f(p.depth...); }
 };
 
-/// The way to the face ahead, and the face that is nearest now. A face is four times its line and its place there.
+/// The way to the face ahead, and the face that is nearest now, by their numbers.
 template <class V>
 struct VoronoiSegment {
   V distance;
@@ -91,8 +95,57 @@ struct VoronoiSegment {
   THOR_FN V length() const { return distance; }
 };
 
-template <class V, bool may_be_part = true>
-struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
+/// A site: twice as many bits as a number has.
+template <class V>
+struct VoronoiSite {
+  Vec3<V> high, low;
+};
+THOR_FN VoronoiSite<float> voronoi_site(const float* six) {
+  return {{six[0], six[1], six[2]}, {six[3], six[4], six[5]}};
+}
+
+/// From a site to another one, -1, 0 or 1 box further, along an axis. A box is taken from the one that is near its end,
+/// which rounds nothing.
+template <class V>
+THOR_FN V way_along(V here_high, V here_low, V there_high, V there_low, V side_high, V side_low, V boxes) {
+  const V zero(0.f), there = there_high + min(boxes, zero) * side_high, here = here_high - max(boxes, zero) * side_high;
+  return (there - here) + (there_low - here_low + boxes * side_low);
+}
+/// The same to the nearest of its images in a periodic box; to twice the distance of a wall if that is behind.
+template <class V>
+THOR_FN V way_behind(int axis, V here_high, V here_low, V there_high, V there_low, V side_high, V side_low,
+                     bool periodic, IntOf<V> behind) {
+  const V zero(0.f), one(1.f), half = V(0.5f) * side_high;
+  const V way = way_along(here_high, here_low, there_high, there_low, side_high, side_low, zero);
+  if (periodic) {
+    const V boxes = select(way > half, -one, select(way < -half, one, zero));
+    return way_along(here_high, here_low, there_high, there_low, side_high, side_low, boxes);
+  }
+  // A site in the wall is as good as one a little before it.
+  const V least = V(1e-9f) * side_high, low = max(here_high + here_low, least);
+  const V high = max((side_high - here_high) + (side_low - here_low), least);
+  const V to_wall = select(equal<V>(behind, -1 - 2 * axis), V(-2.f) * low,
+                           select(equal<V>(behind, -2 - 2 * axis), V(2.f) * high, zero));
+  return select(at_least<V>(behind, 0), way, to_wall);
+}
+template <class V>
+THOR_FN Vec3<V> way_behind(const VoronoiSite<V>& here, const VoronoiSite<V>& there, const float (&box)[6],
+                           bool periodic, IntOf<V> behind) {
+  const auto along = [&](int axis, V a, V b, V c, V d) THOR_INLINE_LAMBDA {
+    return way_behind(axis, a, b, c, d, V(box[axis]), V(box[3 + axis]), periodic, behind);
+  };
+  return {along(0, here.high.x, here.low.x, there.high.x, there.low.x),
+          along(1, here.high.y, here.low.y, there.high.y, there.low.y),
+          along(2, here.high.z, here.low.z, there.high.z, there.low.z)};
+}
+/// m of a face, for the way to the site behind it, or to the mirror image behind a wall.
+template <class V>
+THOR_FN Vec3<V> plane_across(Vec3<V> way) {
+  return divide(V(2.f), way.x * way.x + (way.y * way.y + way.z * way.z)) * way;
+}
+
+template <class V, bool is_any = true>
+struct VoronoiView : CellMedium<VoronoiView<V, is_any>, V> {
   using Real = RealOf<V>;
   using Int = IntOf<V>;
   using One = IntOf<Real>;
@@ -113,7 +166,8 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
   /// What rounding leaves between an offset and the depth that is followed.
   static constexpr Real rounding = Real(1e-4);
 
-  THOR_FN bool is_part() const { return may_be_part && data.held > 0; }
+  THOR_FN bool is_part() const { return is_any && data.held > 0; }
+  THOR_FN bool is_compact() const { return is_any && data.cells.behind.count > 0; }
   /// The place of a lane; where it is behind the border, one that there is.
   THOR_FN Place held(const Place& place) const {
     if (!is_part()) [[likely]]
@@ -162,7 +216,7 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
 
   template <class Lane>
   THOR_FN Passage<V> cross(Lane& lane, Mask face, const VoronoiSegment<V>& segment) const {
-    const Face ahead = face_of(segment.ahead);
+    const Face ahead = face_of(lane.place.cell, segment.ahead);
     const Vec3<V> m = ahead.m, p{lane.px, lane.py, lane.pz};
     const Int behind = ahead.behind;
     const Mask out = face && !at_least<V>(behind, 0), in = face && !out;
@@ -186,9 +240,9 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
   THOR_FN void coordinates(const Lane& lane, double back, double (&position)[3]) const {
     const double p[3] = {lane.px, lane.py, lane.pz}, d[3] = {lane.dx, lane.dy, lane.dz};
     const std::int64_t cell = lane.place.cell, beyond = has_births() ? cell - data.held : -1;
-    const double* const site = beyond < 0 ? data.cells.sites.data + 3 * cell : born().sites.data + 3 * beyond;
+    const float* const site = beyond < 0 ? data.cells.sites.data + 6 * cell : born().sites.data + 6 * beyond;
     for (int k = 0; k < 3; ++k) {
-      double x = site[k] + p[k] - back * d[k];
+      double x = (double(site[k]) + double(site[3 + k])) + p[k] - back * d[k];
       if (data.periodic) {
         const double turns = x / data.sides[k];
         x -= (double(std::int64_t(turns)) - (turns < 0 ? 1 : 0)) * data.sides[k];
@@ -264,7 +318,8 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
   /// point than the last, so that no cell is met twice.
   THOR_FN std::int32_t locate_from(std::int32_t cell, const double (&point)[3], double (&offset)[3]) const {
     for (int k = 0; k < 3; ++k) {
-      offset[k] = point[k] - born().sites.data[3 * std::int64_t(cell) + k];
+      const float* const site = born().sites.data + 6 * std::int64_t(cell) + k;
+      offset[k] = point[k] - (double(site[0]) + double(site[3]));
       const double half = data.periodic ? 0.5 * data.sides[k] : 1e300;
       offset[k] += offset[k] > half ? -data.sides[k] : offset[k] < -half ? data.sides[k] : 0;
     }
@@ -293,16 +348,17 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
     for_each_face(data.cells, cell, use);
   }
   template <class Use>
-  static THOR_FN void for_each_face(const VoronoiCellArrays& cells, std::int64_t cell, const Use& use) {
-    for (std::int32_t line = cells.firsts.data[cell]; line < cells.firsts.data[cell + 1]; ++line) {
-      const FourFaces& f = cells.lines.data[line];
-      for (int k = 0; k < 4; ++k) use(Vec3<Real>{Real(f.x[k]), Real(f.y[k]), Real(f.z[k])}, One(f.behind[k]));
+  THOR_FN void for_each_face(const VoronoiCellArrays& cells, std::int64_t cell, const Use& use) const {
+    for (std::int32_t face = cells.firsts.data[cell]; face < cells.firsts.data[cell + 1]; ++face) {
+      std::int32_t behind;
+      const Vec3<float> m = plane_of(cells, cell, face, behind);
+      use(Vec3<Real>{Real(m.x), Real(m.y), Real(m.z)}, One(behind));
     }
   }
 
  private:
   /// Whether photons are born in a larger whole.
-  THOR_FN bool has_births() const { return may_be_part && data.whole.it; }
+  THOR_FN bool has_births() const { return is_any && data.whole.it; }
   /// The cells in which photons are born.
   THOR_FN const VoronoiCellArrays& born() const { return has_births() ? data.whole.it->cells : data.cells; }
 
@@ -310,7 +366,9 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
     Vec3<V> m;
     Int behind;
   };
-  THOR_FN Face face_of(Int number) const {
+  THOR_FN Face face_of(Int cell, Int number) const {
+    if (is_compact()) [[unlikely]]
+      return made_face(site_of(cell), number);
     const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, number >> 2), 16,
                                          __builtin_bit_cast(BitsOf<V>, number & Int(One(3))));
     const float* const memory = data.cells.lines.data->x;
@@ -339,43 +397,78 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
     const V zero(Real(0)), one(Real(1)), lost = V(behind_plane) * dot(p, p);
     Faces found{one, zero, V(no_limit<Real>), Int(0), Int(0)};
     const Int cell = held(place).cell;  // rays of an event may look from behind the border
-    const Int first = first_line(cell, 0u), last = first_line(cell, 1u) - Int(1);
-    for (Int line = first;; line = line + Int(1)) {
-      const Mask exists = at_least<V>(last - line, 0);
-      if (!any(exists)) break;
-      const Int here = select(exists, line, last);
-      const Lines lines = lines_at(here);
-      const auto visit = [&](int k) THOR_INLINE_LAMBDA {
-        const Vec3<V> m = lines.m[k];
-        const Int number = (here << 2) + Int(One(k));
-        const V towards = dot(m, d);
-        // Known better for the face that is followed.
-        V depth = one - dot(m, p), known = place.depth;
-        if constexpr (way == Look::within) known = fma(-moved, towards, known);
-        Mask is_followed = equal<V>(lines.behind[k] - place.behind, 0);
-        if (data.twins) [[unlikely]]
-          is_followed = is_followed && abs(depth - known) < V(rounding);
-        depth = select(is_followed, known, depth);
-        const Mask nearer = depth < found.depth;
-        found.depth = select(nearer, depth, found.depth), found.nearest = select(nearer, number, found.nearest);
-        if constexpr (way == Look::within) return;
-        const V mm = dot(m, m);
-        if constexpr (way == Look::ahead) {
-          const Mask leads = towards > zero && towards * towards > V(parallel) * mm;
-          const Mask beyond = depth < zero && depth * depth > lost * mm;
-          const V speed = select(leads, towards, one);
-          const Mask nears = (leads || beyond) && depth * found.rate < found.best * speed;
-          found.best = select(nears, depth, found.best), found.rate = select(nears, speed, found.rate);
-          found.ahead = select(nears, number, found.ahead);
-        } else {
-          depth = max(depth, V(at_face));
-          const Mask nears = depth * depth * found.rate < found.best * found.best * mm;
-          found.best = select(nears, depth, found.best), found.rate = select(nears, mm, found.rate);
-        }
-      };
-      visit(0), visit(1), visit(2), visit(3);
+    const auto visit = [&](Vec3<V> m, Int behind, Int number) THOR_INLINE_LAMBDA {
+      const V towards = dot(m, d);
+      // Known better for the face that is followed.
+      V depth = one - dot(m, p), known = place.depth;
+      if constexpr (way == Look::within) known = fma(-moved, towards, known);
+      Mask is_followed = equal<V>(behind - place.behind, 0);
+      if (data.twins) [[unlikely]]
+        is_followed = is_followed && abs(depth - known) < V(rounding);
+      depth = select(is_followed, known, depth);
+      const Mask nearer = depth < found.depth;
+      found.depth = select(nearer, depth, found.depth), found.nearest = select(nearer, number, found.nearest);
+      if constexpr (way == Look::within) return;
+      const V mm = dot(m, m);
+      if constexpr (way == Look::ahead) {
+        const Mask leads = towards > zero && towards * towards > V(parallel) * mm;
+        const Mask beyond = depth < zero && depth * depth > lost * mm;
+        const V speed = select(leads, towards, one);
+        const Mask nears = (leads || beyond) && depth * found.rate < found.best * speed;
+        found.best = select(nears, depth, found.best), found.rate = select(nears, speed, found.rate);
+        found.ahead = select(nears, number, found.ahead);
+      } else {
+        depth = max(depth, V(at_face));
+        const Mask nears = depth * depth * found.rate < found.best * found.best * mm;
+        found.best = select(nears, depth, found.best), found.rate = select(nears, mm, found.rate);
+      }
+    };
+    const Int first = first_face(cell, 0u), end = first_face(cell, 1u);
+    if (is_compact()) [[unlikely]] {
+      const VoronoiSite<V> here = site_of(cell);
+      for (Int face = first;; face = face + Int(1)) {
+        const Mask exists = at_least<V>(end - face, 1);
+        if (!any(exists)) return found;
+        const Int number = select(exists, face, first);
+        const Face made = made_face(here, number);
+        visit(made.m, made.behind, number);
+      }
     }
-    return found;
+    for (Int face = first;; face = face + Int(One(4))) {
+      const Mask exists = at_least<V>(end - face, 1);
+      if (!any(exists)) return found;
+      const Int number = select(exists, face, first);
+      const Lines lines = lines_at(number >> 2);
+      visit(lines.m[0], lines.behind[0], number);
+      visit(lines.m[1], lines.behind[1], number + Int(1));
+      visit(lines.m[2], lines.behind[2], number + Int(One(2)));
+      visit(lines.m[3], lines.behind[3], number + Int(One(3)));
+    }
+  }
+  /// A face of a cell; sets what is behind it.
+  THOR_FN Vec3<float> plane_of(const VoronoiCellArrays& cells, std::int64_t cell, std::int32_t face,
+                               std::int32_t& behind) const {
+    if (!is_any || cells.behind.count == 0) {
+      const FourFaces& line = cells.lines.data[face >> 2];
+      const int k = face & 3;
+      behind = line.behind[k];
+      return {line.x[k], line.y[k], line.z[k]};
+    }
+    behind = cells.behind.data[face];
+    const float* const there = cells.sites.data + 6 * std::int64_t(behind < 0 ? 0 : behind);
+    return plane_across(way_behind<float>(voronoi_site(cells.sites.data + 6 * cell), voronoi_site(there), cells.box,
+                                          data.periodic, behind));
+  }
+  THOR_FN VoronoiSite<V> site_of(Int cell) const {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, cell), 6, BitsOf<V>(0u));
+    const Numbers<V> n{data.cells.sites.data, address};
+    return {{n[0], n[1], n[2]}, {n[3], n[4], n[5]}};
+  }
+  /// The compact form: a face of the cell of a site.
+  THOR_FN Face made_face(const VoronoiSite<V>& here, Int number) const {
+    const Int behind = integer_at(data.cells.behind.data, number, 0u);
+    const VoronoiSite<V> there = site_of(select(at_least<V>(behind, 0), behind, Int(0)));
+    return {plane_across(way_behind<V>(here, there, data.cells.box, data.periodic, behind)), behind};
   }
   /// A line of each lane.
   struct Lines {
@@ -396,11 +489,12 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
           {high.integer(4), high.integer(5), high.integer(6), high.integer(7)}};
     }
   }
-  /// The first line of a cell, or of the next one.
-  THOR_FN Int first_line(Int cell, unsigned next) const {
-    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, cell), 1, BitsOf<V>(next));
-    return __builtin_bit_cast(Int, to_bits(gather(address, [&](std::int64_t i) THOR_INLINE_LAMBDA {
-                                return __builtin_bit_cast(Real, One(data.cells.firsts.data[i]));
+  /// The first face of a cell, or of the next one.
+  THOR_FN Int first_face(Int cell, unsigned next) const { return integer_at(data.cells.firsts.data, cell, next); }
+  static THOR_FN Int integer_at(const std::int32_t* memory, Int place, unsigned more) {
+    const auto address = lane_address<V>(__builtin_bit_cast(BitsOf<V>, place), 1, BitsOf<V>(more));
+    return __builtin_bit_cast(Int, to_bits(gather(address, [=](std::int64_t i) THOR_INLINE_LAMBDA {
+                                return __builtin_bit_cast(Real, One(memory[i]));
                               })));
   }
   /// Brings the faces of the cells of a pack from memory while the step goes on.
@@ -410,8 +504,12 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
       One cell[lanes];
       store(place.cell, cell);
       for (int l = 0; l < lanes; ++l) {
-        const FourFaces* const line = data.cells.lines.data + data.cells.firsts.data[std::int64_t(cell[l])];
-        for (int k = 0; k < 4; ++k) __builtin_prefetch(line + k);
+        const std::int32_t first = data.cells.firsts.data[std::int64_t(cell[l])];
+        if (is_compact()) [[unlikely]] {
+          __builtin_prefetch(data.cells.behind.data + first);
+        } else {
+          for (int k = 0; k < 4; ++k) __builtin_prefetch(data.cells.lines.data + first / 4 + k);
+        }
         __builtin_prefetch(data.gas.numbers.data + std::int64_t(cell[l]) * data.gas.stride);
       }
     }
@@ -422,7 +520,7 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
   THOR_FN void follow(Lane& lane, V s, Int face, V depth, V left) const {
     const V zero(Real(0));
     const Mask moves = s > zero;
-    const Face near = face_of(face);
+    const Face near = face_of(lane.place.cell, face);
     const Vec3<V> m = near.m, d{lane.dx, lane.dy, lane.dz};
     depth = max(fma(-left, dot(m, d), depth), V(at_face));
     const Vec3<V> p = along(Vec3<V>{lane.px, lane.py, lane.pz}, s, d);
@@ -437,30 +535,67 @@ struct VoronoiView : CellMedium<VoronoiView<V, may_be_part>, V> {
     lane.px = select(where, p.x, lane.px), lane.py = select(where, p.y, lane.py), lane.pz = select(where, p.z, lane.pz);
   }
 
-  /// A point anywhere in a cell, by a walk from its site: along a random direction to a random point of the chord, as
-  /// often as makes the start forgotten (hit and run, Smith 1984). Cells may be long or flat: directions have their
-  /// shape. `word` says which walk.
+  /// A point anywhere in a cell, by a walk from its middle: along a random direction to a random point of the chord, as
+  /// often as makes the start forgotten (hit and run, Smith 1984). `word` says which walk.
   THOR_FN Vec3<Real> anywhere_in(One cell, Vec3<Real> word) const {
-    constexpr int steps = 32;
+    constexpr int away = 6, to_middle = 9, steps = 32;
     std::uint64_t seed = mix64(std::uint64_t(double(word.x) * 0x1p53) ^ mix64(std::uint64_t(double(word.y) * 0x1p53)) ^
                                std::uint64_t(double(word.z) * 0x1p53));
     const auto uniform = [&]() {
       seed = mix64(seed + 0x9e3779b97f4a7c15ull);
       return (Real(seed >> 41) + Real(0.5)) * Real(0x1p-23);
     };
-    Real shape[6];
-    for (int k = 0; k < 6; ++k) shape[k] = Real(born().shapes.data[6 * std::int64_t(cell) + k]);
     Vec3<Real> p{0, 0, 0};
+    Shape shape = shape_at(cell, p);
+    for (int i = 0; i < to_middle; ++i) {  // away from faces that are near, one scale after the other; then Newton's
+      const Vec3<Real> d = i < away ? shape.slope() : shape.stretched(shape.solved());
+      p = along(p, on_chord(cell, p, d, Real(0.5)), d);
+      shape = shape_at(cell, p);
+    }
     for (int i = 0; i < steps; ++i) {
-      const Vec3<Real> u{uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)};
-      const Vec3<Real> d{dot({shape[0], shape[5], shape[4]}, u), dot({shape[5], shape[1], shape[3]}, u),
-                         dot({shape[4], shape[3], shape[2]}, u)};
-      p = along(p, uniform_on_chord(cell, p, d, uniform()), d);
+      const Vec3<Real> d = shape.stretched({uniform() - Real(0.5), uniform() - Real(0.5), uniform() - Real(0.5)});
+      p = along(p, on_chord(cell, p, d, uniform()), d);
     }
     return p;
   }
+  /// Cells may be long or flat: directions have their shape. With q = m/(1 - m.p), the sum of q q^T over the faces is
+  /// the second derivative H of a barrier, the sum of -ln(1 - m.p), whose first one is the sum of q; where that is 0 is
+  /// a middle of the cell, and the ellipsoid of H around it has the shape of the cell (Dikin 1967, Dokl. Akad. Nauk
+  /// SSSR 174, 747). H = L L^T, and L^-T u is long where the cell is.
+  struct Shape {
+    Vec3<double> sum;               ///< of q
+    double xx, yx, yy, zx, zy, zz;  ///< L, with its diagonal inverted
+
+    THOR_FN Vec3<Real> slope() const { return {Real(sum.x), Real(sum.y), Real(sum.z)}; }
+    THOR_FN Vec3<Real> stretched(Vec3<Real> u) const {
+      const double z = double(u.z) * zz, y = (double(u.y) - zy * z) * yy, x = (double(u.x) - yx * y - zx * z) * xx;
+      return {Real(x), Real(y), Real(z)};
+    }
+    /// L^-1 of the slope.
+    THOR_FN Vec3<Real> solved() const {
+      const double x = sum.x * xx, y = (sum.y - yx * x) * yy, z = (sum.z - zx * x - zy * y) * zz;
+      return {Real(x), Real(y), Real(z)};
+    }
+  };
+  THOR_FN Shape shape_at(One cell, Vec3<Real> p) const {
+    double xx(0), yy(0), zz(0), yx(0), zx(0), zy(0);
+    Shape shape;
+    shape.sum = {0, 0, 0};
+    for_each_face(born(), cell, [&](Vec3<Real> m, One) THOR_INLINE_LAMBDA {
+      const double by = 1 / double(max(Real(1) - dot(m, p), Real(1e-6)));
+      const double x = double(m.x) * by, y = double(m.y) * by, z = double(m.z) * by;
+      shape.sum = {shape.sum.x + x, shape.sum.y + y, shape.sum.z + z};
+      xx += x * x, yy += y * y, zz += z * z, yx += y * x, zx += z * x, zy += z * y;
+    });
+    constexpr double least = 1e-13;  // of a square: less is rounding
+    shape.xx = 1 / sqrt(xx), shape.yx = yx * shape.xx, shape.zx = zx * shape.xx;
+    shape.yy = 1 / sqrt(max(yy - shape.yx * shape.yx, least * yy));
+    shape.zy = (zy - shape.yx * shape.zx) * shape.yy;
+    shape.zz = 1 / sqrt(max(zz - shape.zx * shape.zx - shape.zy * shape.zy, least * zz));
+    return shape;
+  }
   /// How many times d to go from p, for a place `share` of the way along the chord of the cell.
-  THOR_FN Real uniform_on_chord(One cell, Vec3<Real> p, Vec3<Real> d, Real share) const {
+  THOR_FN Real on_chord(One cell, Vec3<Real> p, Vec3<Real> d, Real share) const {
     Real low(0), high(0);
     bool meets_low = false, meets_high = false;
     for_each_face(born(), cell, [&](Vec3<Real> m, One) THOR_INLINE_LAMBDA {

@@ -18,37 +18,38 @@ namespace {
 
 constexpr double seconds_of_site = 40e-6;  ///< on one thread, of clumped sites
 
-constexpr std::int32_t no_face = -7;  // what no photon is beside; walls are -1 to -6
-
-/// The way from one of the sites to the one behind a face, or to its mirror image behind a wall [cm].
-std::array<double, 3> way_behind(const VoronoiFaces& built, const MeshBox& box, std::size_t cell,
-                                 const VoronoiFaces::Face& face) {
-  const std::array<double, 3>& here = built.sites[cell];
-  std::array<double, 3> way{};
-  if (face.cell < 0) {
-    const auto wall = std::size_t(-1 - face.cell), axis = wall / 2;
-    way[axis] = 2 * (box.origin[axis] + (wall % 2 == 0 ? 0 : box.size) - here[axis]);
-    return way;
-  }
-  const std::array<double, 3>& there = built.sites[std::size_t(face.cell)];
-  const std::array<int, 3> shift = shift_of(face.image);
-  for (std::size_t k = 0; k < 3; ++k) way[k] = (there[k] - here[k]) + shift[k] * box.size;
-  return way;
+/// Twice as many bits as a number has.
+void store_site(const std::array<double, 3>& at, float* six) {
+  for (std::size_t k = 0; k < 3; ++k) six[k] = float(at[k]), six[3 + k] = float(at[k] - double(six[k]));
 }
 
-/// V/(sum of A n n^T over the faces of a cell), which for a cuboid are its sides: xx, yy, zz, yz, xz, xy.
-std::array<double, 6> shape_of(const VoronoiFaces& built, const MeshBox& box, std::size_t cell) {
-  std::array<double, 6> s{};
+/// The way from a site to the one behind a face of its cell, or to its mirror image behind a wall.
+Vec3<float> way_of(const VoronoiMemory& memory, std::size_t cell, const VoronoiFaces::Face& face) {
+  float box[6];
+  std::ranges::copy(memory.box, box);
+  const float* const here = memory.site(cell);
+  if (face.cell < 0) return way_behind<float>(voronoi_site(here), voronoi_site(here), box, false, face.cell);
+  const float* const there = memory.site(std::size_t(face.cell));
+  const std::array<int, 3> shift = shift_of(face.image);
+  const auto along = [&](std::size_t k) {
+    return way_along(here[k], here[3 + k], there[k], there[3 + k], box[k], box[3 + k], float(shift[k]));
+  };
+  return {along(0), along(1), along(2)};
+}
+
+/// Whether the way to the site behind each face is that to its nearest image.
+bool are_nearest(const VoronoiMemory& memory, const VoronoiFaces& built, std::size_t cell) {
+  float box[6];
+  std::ranges::copy(memory.box, box);
   for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
-    const std::array<double, 3> n = way_behind(built, box, cell, built.faces[row]);
-    const double a = 0.5 * built.areas[row] / (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    for (std::size_t k = 0; k < 3; ++k) s[k] += a * n[k] * n[k], s[3 + k] += a * n[(k + 1) % 3] * n[(k + 2) % 3];
+    const VoronoiFaces::Face& face = built.faces[row];
+    const float* const there = memory.site(std::size_t(face.cell));
+    const Vec3<float> nearest =
+        way_behind<float>(voronoi_site(memory.site(cell)), voronoi_site(there), box, true, face.cell);
+    const Vec3<float> way = way_of(memory, cell, face);
+    if (way.x != nearest.x || way.y != nearest.y || way.z != nearest.z) return false;
   }
-  const auto [xx, yy, zz, yz, xz, xy] = s;
-  const double xx_of = yy * zz - yz * yz, xy_of = yz * xz - xy * zz, xz_of = xy * yz - yy * xz;
-  const double by = built.volumes[cell] / (xx * xx_of + xy * xy_of + xz * xz_of);
-  return {by * xx_of, by * (xx * zz - xz * xz), by * (xx * yy - xy * xy), by * (xy * xz - xx * yz), by * xz_of,
-          by * xy_of};
+  return true;
 }
 
 /// Lines without a face.
@@ -61,7 +62,7 @@ void set_lines(std::vector<FourFaces>& lines, std::size_t count) {
 }  // namespace
 
 VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box,
-                         int threads)
+                         bool compact, int threads)
     : box_(box) {
   const std::size_t count = sites.size();
   if (constexpr std::size_t many = 300000; count > many) {
@@ -91,68 +92,87 @@ VoronoiMesh::VoronoiMesh(const std::string& path, std::vector<std::array<double,
             count);
   }
   unit_ = box.size / std::cbrt(double(built.sites.size()));
-  keep(built, threads);
+  keep(built, compact, threads);
+  if (compact && memory_.behind.empty()) {
+    warning(
+        "{}: dataset.compact has no effect, as a cell reaches half way through the box; the mesh takes {:.0f} bytes a "
+        "cell",
+        path, memory_.bytes() / double(cells()));
+  }
   build_table(threads);
 }
 
 /// The planes of both sides of a face are the same numbers but for their sign.
-void VoronoiMesh::keep(const VoronoiFaces& built, int threads) {
+void VoronoiMesh::keep(const VoronoiFaces& built, bool compact, int threads) {
   const std::size_t count = built.sites.size();
   volumes_ = built.volumes;
-  memory_.sites.resize(3 * count), memory_.shapes.resize(6 * count), memory_.firsts.assign(1, 0);
+  memory_.sites.resize(6 * count + 2);
+  store_site(sides(), memory_.box.data());
   for (std::size_t cell = 0; cell < count; ++cell) {
-    memory_.firsts.push_back(memory_.firsts.back() + std::int32_t((built.begin[cell + 1] - built.begin[cell] + 3) / 4));
+    Position at{};
+    for (std::size_t k = 0; k < 3; ++k) at[k] = (built.sites[cell][k] - box_.origin[k]) / unit_;
+    store_site(at, &memory_.sites[6 * cell]);
   }
-  set_lines(memory_.lines, std::size_t(memory_.firsts.back()));
-  std::atomic<bool> twins = false;
-  parallel_for(threads, count, 1 << 12, [&](std::size_t first, std::size_t end) {
+  std::atomic<bool> twins = false, nearest = true;
+  const auto for_each_cell = [&](const auto& use) {
+    parallel_for(threads, count, 1 << 12, [&](std::size_t first, std::size_t end) {
+      for (std::size_t cell = first; cell < end; ++cell) use(cell);
+    });
+  };
+  for_each_cell([&](std::size_t cell) {
     std::vector<std::int32_t> neighbours;
-    for (std::size_t cell = first; cell < end; ++cell) {
-      for (std::size_t k = 0; k < 3; ++k) {
-        memory_.sites[3 * cell + k] = (built.sites[cell][k] - box_.origin[k]) / unit_;
-      }
-      const std::array<double, 6> shape = shape_of(built, box_, cell);
-      for (std::size_t k = 0; k < 6; ++k) memory_.shapes[6 * cell + k] = float(shape[k] / unit_);
-      neighbours.clear();
-      for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
-        const VoronoiFaces::Face& face = built.faces[row];
-        neighbours.push_back(face.cell);
-        const bool is_first =
-            face.cell < std::int32_t(cell) ? face.cell < 0 : face.cell > std::int32_t(cell) || face.image > 0;
-        const std::array<double, 3> way =
-            is_first ? way_behind(built, box_, cell, face)
-                     : way_behind(built, box_, std::size_t(face.cell), {std::int32_t(cell), std::int8_t(-face.image)});
-        const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-        const std::size_t at = row - built.begin[cell], k = at % 4;
-        const auto of_plane = [&](std::size_t axis) {
-          const auto m = float(2 * way[axis] / square * unit_);
-          return is_first ? m : -m;
-        };
-        FourFaces& line = memory_.lines[std::size_t(memory_.firsts[cell]) + at / 4];
-        line.x[k] = of_plane(0), line.y[k] = of_plane(1), line.z[k] = of_plane(2), line.behind[k] = face.cell;
-      }
-      std::ranges::sort(neighbours);
-      if (std::ranges::adjacent_find(neighbours) != neighbours.end()) twins = true;
+    for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row) {
+      neighbours.push_back(built.faces[row].cell);
     }
+    std::ranges::sort(neighbours);
+    if (std::ranges::adjacent_find(neighbours) != neighbours.end()) twins = true;
+    if (compact && box_.periodic && !are_nearest(memory_, built, cell)) nearest = false;
   });
   twins_ = twins;
+  memory_.firsts.assign(1, 0);
+  const std::size_t places = compact && nearest ? 1 : 4;  // of faces, that a cell has some number of
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    const std::size_t faces = built.begin[cell + 1] - built.begin[cell];
+    memory_.firsts.push_back(memory_.firsts.back() + std::int32_t((faces + places - 1) / places * places));
+  }
+  if (places == 1) {
+    memory_.behind.resize(built.faces.size());
+    for (std::size_t i = 0; i < built.faces.size(); ++i) memory_.behind[i] = built.faces[i].cell;
+    return;
+  }
+  set_lines(memory_.lines, std::size_t(memory_.firsts.back()) / 4);
+  for_each_cell([&](std::size_t cell) {
+    auto place = std::size_t(memory_.firsts[cell]);
+    for (std::size_t row = built.begin[cell]; row < built.begin[cell + 1]; ++row, ++place) {
+      const Vec3<float> m = plane_across(way_of(memory_, cell, built.faces[row]));
+      FourFaces& line = memory_.lines[place / 4];
+      line.x[place % 4] = m.x, line.y[place % 4] = m.y, line.z[place % 4] = m.z;
+      line.behind[place % 4] = built.faces[row].cell;
+    }
+  });
 }
 
-VoronoiMemory VoronoiMemory::part(const MeshPart& part) const {
+VoronoiMemory VoronoiMesh::part(const MeshPart& part) const {
   VoronoiMemory of;
   const CellsHeld held = part.cells();
   of.firsts.assign(1, 0);
+  const auto first = [this](std::int32_t cell) { return memory_.firsts[std::size_t(cell)]; };
   for (const std::int32_t cell : part.held) {
-    of.firsts.push_back(of.firsts.back() + firsts[std::size_t(cell) + 1] - firsts[std::size_t(cell)]);
-    for (std::size_t k = 0; k < 3; ++k) of.sites.push_back(sites[3 * std::size_t(cell) + k]);
+    of.firsts.push_back(of.firsts.back() + (first(cell + 1) - first(cell) + 3) / 4 * 4);
+    of.sites.insert(of.sites.end(), memory_.site(std::size_t(cell)), memory_.site(std::size_t(cell)) + 6);
   }
-  set_lines(of.lines, std::size_t(of.firsts.back()));
-  auto to = of.lines.begin();
-  for (const std::int32_t cell : part.held) {
-    for (std::int32_t i = firsts[std::size_t(cell)]; i < firsts[std::size_t(cell) + 1]; ++i, ++to) {
-      *to = lines[std::size_t(i)];
-      for (std::int32_t& behind : to->behind) behind = behind < 0 ? behind : held.to_part(behind);
-    }
+  of.sites.resize(of.sites.size() + 2), of.box = memory_.box;
+  set_lines(of.lines, std::size_t(of.firsts.back()) / 4);
+  const Voronoi<double> data = view();
+  const auto mesh = thor::view<double>(data);
+  for (std::size_t i = 0; i < part.held.size(); ++i) {
+    auto place = std::size_t(of.firsts[i]);
+    mesh.for_each_face(part.held[i], [&](Vec3<double> m, std::int64_t behind) {
+      FourFaces& line = of.lines[place / 4];
+      const std::size_t k = place++ % 4;
+      line.x[k] = float(m.x), line.y[k] = float(m.y), line.z[k] = float(m.z);
+      line.behind[k] = std::int32_t(behind < 0 ? behind : held.to_part(std::int32_t(behind)));
+    });
   }
   return of;
 }
@@ -177,7 +197,9 @@ void VoronoiMesh::build_table(int threads) {
 
 VoronoiCellArrays VoronoiMemory::view() const {
   const auto array = [](const auto& of) { return Array<std::remove_cvref_t<decltype(of[0])>>{of.data(), of.size()}; };
-  return {array(firsts), array(lines), array(shapes), array(sites), array(table), cubes};
+  VoronoiCellArrays cells{array(firsts), array(lines), array(behind), array(sites), array(table), cubes, {}};
+  std::ranges::copy(box, cells.box);
+  return cells;
 }
 
 Voronoi<double> VoronoiMesh::view() const {
@@ -189,15 +211,15 @@ Voronoi<double> VoronoiMesh::view() const {
 }
 
 double VoronoiMemory::bytes() const {
-  return 64. * double(lines.size()) + 4. * double(firsts.size() + table.size() + shapes.size()) +
-         8. * double(sites.size());
+  return 64. * double(lines.size()) + 4. * double(firsts.size() + behind.size() + table.size() + sites.size());
 }
 
 double VoronoiMesh::bytes() const { return memory_.bytes() + 12 * double(cells()) + 4 * double(cell_of_.size()); }
 
 HostMesh::Position VoronoiMesh::centre(const std::array<std::int32_t, 3>& place) const {
   Position found = low();
-  for (std::size_t k = 0; k < 3; ++k) found[k] += memory_.sites[3 * std::size_t(place[0]) + k];
+  const float* const six = memory_.site(std::size_t(place[0]));
+  for (std::size_t k = 0; k < 3; ++k) found[k] += double(six[k]) + double(six[3 + k]);
   return found;
 }
 
@@ -266,7 +288,7 @@ VoronoiCells::VoronoiCells(const std::shared_ptr<const VoronoiMesh>& mesh, std::
                            const CellLayout& layout, const CellUnits& units, double largest_velocity)
     : MeshCells(mesh->cells(), std::move(part), layout, units, largest_velocity, words_of_sites), mesh_(mesh) {
   if (!this->part()) return;
-  memory_ = mesh_->memory().part(*this->part());
+  memory_ = mesh_->part(*this->part());
   whole_ = {mesh_->view().cells, this->part()->cells()};
 }
 
@@ -296,7 +318,7 @@ void VoronoiCells::for_each_behind(std::int64_t whole, const std::function<void(
   const Voronoi<double> mesh = mesh_->view();
   thor::view<double>(mesh).for_each_face(whole, [&](Vec3<double> m, std::int64_t behind) {
     const double to_face = 1 / std::sqrt(std::max(dot(m, m), 1e-60));
-    if (behind >= -6) take({behind < 0 ? -1 : behind, 2 * to_face, to_face});
+    if (behind != no_face) take({behind < 0 ? -1 : behind, 2 * to_face, to_face});
   });
 }
 
@@ -310,7 +332,9 @@ void VoronoiCells::survey(int threads, bool core_skip, double hubble) {
     CellStatistics p;
     for (auto i = first_own() + std::int64_t(first); i < first_own() + std::int64_t(end); ++i) {
       CellGas<double> here = gas(i);
-      if (core_skip) p.largest_x_crit = std::max(p.largest_x_crit, critical_frequency(here, here.core_scale + to_face(to_whole(i)), hubble));
+      if (core_skip)
+        p.largest_x_crit =
+            std::max(p.largest_x_crit, critical_frequency(here, here.core_scale + to_face(to_whole(i)), hubble));
       const double density = here.opacity / here.inverse_width;
       here.opacity *= side(i);  // of the cell
       p.add_cell(here);

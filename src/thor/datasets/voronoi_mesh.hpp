@@ -15,17 +15,17 @@ inline constexpr MeshWords words_of_sites{
 
 /// Memory of VoronoiCellArrays.
 struct VoronoiMemory {
-  std::vector<std::int32_t> firsts, table;
+  std::vector<std::int32_t> firsts, behind, table;
   std::vector<FourFaces> lines;
-  std::vector<float> shapes;
-  std::vector<double> sites;
+  std::vector<float> sites;
   int cubes = 1;
+  std::array<float, 6> box{};
+
+  const float* site(std::size_t cell) const { return &sites[6 * cell]; }
 
   VoronoiCellArrays view() const;
   std::int64_t cells() const { return std::int64_t(firsts.size()) - 1; }
   double bytes() const;
-  /// Those of a part.
-  VoronoiMemory part(const MeshPart& part) const;
 };
 
 /// The Voronoi mesh of sites as the host sees it. The first integer of a place is the cell, the second one what is
@@ -33,10 +33,13 @@ struct VoronoiMemory {
 class VoronoiMesh : public HostMesh {
  public:
   /// Builds it. Coordinates are in cm. Sites that stand more than once are one cell, with the gas of the first.
-  VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box, int threads);
+  /// `compact`: without the planes of faces, if each of them is that of the nearest image of its neighbour.
+  VoronoiMesh(const std::string& path, std::vector<std::array<double, 3>> sites, const MeshBox& box, bool compact,
+              int threads);
 
   double unit() const { return unit_; }  ///< cube root of the mean volume of a cell [cm]
-  const VoronoiMemory& memory() const { return memory_; }
+  /// The memory of a part, with the planes of its faces.
+  VoronoiMemory part(const MeshPart& part) const;
   /// The arrays, as kernels see them, without gas.
   Voronoi<double> view() const;
 
@@ -60,7 +63,7 @@ class VoronoiMesh : public HostMesh {
   void write(io::ArrayOutput& file) const override;
 
  private:
-  void keep(const VoronoiFaces& built, int threads);
+  void keep(const VoronoiFaces& built, bool compact, int threads);
   void build_table(int threads);
 
   MeshBox box_;

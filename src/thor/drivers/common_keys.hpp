@@ -6,6 +6,10 @@
 
 namespace thor::config {
 
+/// Of dataset.compact, in double precision.
+inline constexpr const char* compact_in_double =
+    "has planes of single precision: use `precision: single`, or leave it out";
+
 /// Declares the keys that configurations of all drivers have, after `driver`, with the meanings that differ; `of` finds
 /// a member of CommonKeys in a T.
 template <class T, class Of>

@@ -55,8 +55,8 @@ struct Foam {
   std::vector<float> numbers;
   LineProblem<Voronoi<Real>> problem{};
 
-  Foam(std::mt19937& random, const Points& given, bool periodic = false)
-      : mesh("test", given, {1, {-0.5, -0.5, -0.5}, periodic, 0, 0}, 2) {
+  Foam(std::mt19937& random, const Points& given, bool periodic = false, bool compact = false)
+      : mesh("test", given, {1, {-0.5, -0.5, -0.5}, periodic, 0, 0}, compact, 2) {
     const auto config = config::parse(
         "line: Lya\ndataset: {type: slab, half_thickness: 1 kpc, temperature: 1e4 K, tau0: 1}\n"
         "generators: [{type: point, photons: 1}]\noutput: {path: x.h5}\n",
@@ -267,6 +267,135 @@ TEST(Foam, FindsItsCells) {
   double volume = 0;
   for (std::int64_t i = 0; i < foam.mesh.cells(); ++i) volume += foam.mesh.volume(i);
   EXPECT_NEAR(volume, 1, 1e-10);
+}
+
+/// The largest difference of the distributions of two samples.
+double distance_of(std::vector<double> a, std::vector<double> b) {
+  std::ranges::sort(a), std::ranges::sort(b);
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto below = double(std::ranges::upper_bound(b, a[i]) - b.begin());
+    most = std::max(most, std::abs(double(i + 1) / double(a.size()) - below / double(b.size())));
+  }
+  return most;
+}
+
+/// Also where the site is in a narrow wedge, and where cells are flat and tilted. Against random points of the box that
+/// belong to such a cell.
+TEST(Foam, BirthsFillCellsOfTiltedPairs) {
+  constexpr double way[3] = {0.6, 0.64, 0.48};
+  struct {
+    const std::int32_t* place = nullptr;
+    const float* offset = nullptr;
+  } table;
+  struct Case {
+    double apart, from_wall;  // of sites, of the box
+    int sites;
+  };
+  for (const auto& [apart, from_wall, count] :
+       {Case{1e-4, 1e-3, 2}, {1e-6, 1e-4, 2}, {1e-3, 0.4, 2}, {2e-4, 0.5, 101}}) {
+    Points given;
+    for (int i = 0; i < count; ++i) {
+      const double along = apart * (i - 0.5 * (count - 1));
+      given.push_back({from_wall - 0.5 + along * way[0], 0.05 + along * way[1], along * way[2] - 0.03});
+    }
+    std::mt19937 random(14);
+    const Foam<float> foam(random, given);
+    const auto gas = view<float>(foam.problem.dataset);
+    const double side = foam.mesh.sides()[0];
+    const std::size_t cell = foam.sites.size() / 2;
+    std::uniform_real_distribution<double> u(0, 1);
+    std::vector<double> found[3], expected[3];
+    for (int i = 0; i < 5000; ++i) {
+      Birth<float, VoronoiPlace<float, std::int32_t>> birth{};
+      gas.place_source(birth, table, cell, {float(u(random)), float(u(random)), float(u(random))});
+      const double at[3] = {double(birth.position.x), double(birth.position.y), double(birth.position.z)};
+      for (std::size_t k = 0; k < 3; ++k) found[k].push_back(foam.sites[cell][k] + at[k]);
+    }
+    // Flat cells are all alike: those around stand for one.
+    while (expected[0].size() < 5000) {
+      double at[3], along = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        at[k] = side * (u(random) - 0.5), along += (at[k] - foam.sites[cell][k]) * way[k];
+      }
+      if (count == 2 ? foam.nearest(at) != cell : std::abs(along) > 0.01 * side) continue;
+      for (std::size_t k = 0; k < 3; ++k) expected[k].push_back(at[k]);
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_LT(distance_of(found[k], expected[k]), 1.95 * std::sqrt(2. / 5000))
+          << apart << " " << from_wall << " " << k;
+    }
+    for (double& x : found[0]) x = 0.9 * x - 0.05 * side;  // the twin
+    EXPECT_GT(distance_of(found[0], expected[0]), 1.95 * std::sqrt(2. / 5000));
+  }
+}
+
+/// Planes are as exact across a side of a periodic box as inside of it.
+TEST(Foam, PlanesAcrossSidesAreExact) {
+  for (const double apart : {1e-4, 1e-6}) {
+    std::mt19937 random(13);
+    std::uniform_real_distribution<double> u(-0.5, 0.5);
+    Points sites;
+    for (int i = 0; i < 300; ++i) sites.push_back({u(random), u(random), u(random)});
+    for (int i = 0; i < 60; ++i) {  // around a corner of the box
+      std::array<double, 3>& at = sites.emplace_back();
+      for (double& x : at) x = apart * u(random), x += x < 0 ? 0.5 : -0.5;
+    }
+    const Foam<double> foam(random, sites, true);
+    const auto mesh = view<double>(foam.problem.dataset);
+    const double side = foam.mesh.sides()[0];
+    int across = 0;
+    for (std::int64_t cell = 0; cell < foam.mesh.cells(); ++cell) {
+      mesh.for_each_face(cell, [&](Vec3<double> m, std::int64_t behind) {
+        if (behind < 0) return;
+        const auto &here = foam.sites[std::size_t(cell)], &there = foam.sites[std::size_t(behind)];
+        double way[3], square = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          way[k] = there[k] - here[k];
+          if (std::abs(way[k]) > 0.5 * side) way[k] -= std::copysign(side, way[k]), ++across;
+          square += way[k] * way[k];
+        }
+        const double half = 0.5 * std::sqrt(square), found[3] = {m.x, m.y, m.z};
+        for (std::size_t k = 0; k < 3; ++k) ASSERT_NEAR(found[k] * half, way[k] / (2 * half), 1e-6);
+      });
+    }
+    EXPECT_GT(across, 100);
+  }
+}
+
+/// The compact form has the same planes, to the last bit; of periodic boxes of few cells there is none.
+TEST(Foam, CompactFormHasTheSamePlanes) {
+  std::mt19937 random(12);
+  Points in_walls = random_sites(random, 60);
+  for (std::size_t i = 0; i < in_walls.size(); i += 4) in_walls[i][i / 4 % 3] = i % 8 == 0 ? -0.5 : 0.5;
+  struct Case {
+    const char* name;
+    Points sites;
+    bool periodic, is_compact;
+  };
+  for (const Case& c :
+       {Case{"open", random_sites(random, 300), false, true}, Case{"in walls", in_walls, false, true},
+        Case{"one", random_sites(random, 1), false, true}, Case{"periodic", random_sites(random, 300), true, true},
+        Case{"few", random_sites(random, 3), true, false}, Case{"lattice", lattice(4), true, true},
+        Case{"half a box", lattice(2), true, false}}) {
+    const Foam<double> full(random, c.sites, c.periodic), compact(random, c.sites, c.periodic, true);
+    EXPECT_EQ(compact.problem.dataset.cells.behind.count > 0, c.is_compact) << c.name;
+    EXPECT_EQ(compact.problem.dataset.cells.lines.count == 0, c.is_compact) << c.name;
+    const auto one = view<double>(full.problem.dataset), two = view<double>(compact.problem.dataset);
+    for (std::int64_t cell = 0; cell < full.mesh.cells(); ++cell) {
+      std::vector<std::array<double, 4>> planes[2];
+      const auto keep = [](std::vector<std::array<double, 4>>& list) {
+        return [&list](Vec3<double> m, std::int64_t behind) {
+          if (behind == no_face) return;
+          list.push_back({m.x, m.y, m.z, double(behind)});
+          for (const double k : list.back()) ASSERT_TRUE(std::isfinite(k));
+        };
+      };
+      one.for_each_face(cell, keep(planes[0])), two.for_each_face(cell, keep(planes[1]));
+      ASSERT_EQ(planes[0], planes[1]) << c.name << ", cell " << cell;
+      ASSERT_GE(planes[0].size(), 4u);
+    }
+  }
 }
 
 }  // namespace

@@ -248,6 +248,9 @@ void check_grid(const Config& config, const Refuse& report) {
     report("numerics", "not possible with dataset.cells: remove either");
   }
   const bool model = dataset_type(config.dataset.type).model;
+  if (config.dataset.compact && config.precision == Precision::double_) {
+    report("dataset.compact", compact_in_double);
+  }
   if (!model && config.acceleration.core_skip.mode == CoreSkipMode::global) {
     report("acceleration.core_skip", "`global` needs a single tau0, which a grid does not have: use `local`");
   }

@@ -68,6 +68,8 @@ void check_dataset(Reader& reader, RaytraceFile& file) {
   if (!reader.clean("dataset")) return;
   if (dataset.packed) reader.report("dataset.packed", "not possible with driver: raytrace; remove it");
   if (dataset.dust) reader.report("dataset.dust", "not possible with driver: raytrace; project the field dust instead");
+  if (dataset.compact && file.config.precision == Precision::double_)
+    reader.report("dataset.compact", compact_in_double);
   if (dataset.stop_shift)
     reader.report("dataset.stop_shift", "not possible with driver: raytrace; sightlines.length limits rays");
 }

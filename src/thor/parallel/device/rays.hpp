@@ -30,6 +30,16 @@ THOR_FN void see(const Program<Real>& program, const Ray<Real>& ray, double opti
 template <class P>
 inline constexpr bool may_be_part = !std::is_same_v<typename WholeOf<typename P::Dataset>::type, typename P::Dataset>;
 
+/// Whether the gas is the whole, in the usual form, so that kernels of WholeOf will do.
+template <class P>
+bool is_whole(const P& problem) {
+  const auto dataset = view<typename P::Real>(problem.dataset);
+  if constexpr (requires { dataset.is_compact(); }) {
+    if (dataset.is_compact()) return false;
+  }
+  return !dataset.is_part();
+}
+
 /// Counts a ray that has ended, or hands over one that goes on in another part.
 template <class Atomic, bool departs, class Real, class Q>
 THOR_FN void end_ray(const Program<Real>& program, const Lane<Real, Q>& lane, const Ray<Real>& ray, RayCounts& counts,

@@ -133,10 +133,9 @@ Status probe() {
 Status launch(const void* problem, const void* arguments, device::LaunchShape shape, Stream stream) {
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const auto& given = *static_cast<const ThisProblem*>(problem);
-  if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
-    return launch_slice<ThisProblem>({given, program, shape}, stream);
-  }
-  return launch_slice<WholeProblem>({as_whole(given), program, shape}, stream);
+  // What borders and other forms take is left out of the kernels that nearly all runs use.
+  if (device::is_whole(given)) return launch_slice<WholeProblem>({as_whole(given), program, shape}, stream);
+  return launch_slice<ThisProblem>({given, program, shape}, stream);
 }
 
 }  // namespace

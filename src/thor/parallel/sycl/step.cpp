@@ -138,10 +138,10 @@ Status probe() { return {}; }
 Status launch(const void* problem, const void* arguments, device::LaunchShape shape, Stream queue) {
   const auto& program = *static_cast<const device::Program<THOR_REAL>*>(arguments);
   const auto& given = *static_cast<const ThisProblem*>(problem);
-  if (view<THOR_REAL>(given.dataset).is_part()) {  // what borders take is left out of all other kernels
-    launch_slice<ThisProblem>({given, program, shape}, queue);
-  } else {
+  if (device::is_whole(given)) {  // what borders and other forms take is left out of these kernels
     launch_slice<WholeProblem>({as_whole(given), program, shape}, queue);
+  } else {
+    launch_slice<ThisProblem>({given, program, shape}, queue);
   }
   return {};
 }
