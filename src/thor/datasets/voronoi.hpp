@@ -115,14 +115,14 @@ THOR_FN V way_along(V here_high, V here_low, V there_high, V there_low, V side_h
 template <class V>
 THOR_FN V way_behind(int axis, V here_high, V here_low, V there_high, V there_low, V side_high, V side_low,
                      bool periodic, IntOf<V> behind) {
-  const V zero(0.f), one(1.f), half = V(0.5f) * side_high;
-  const V way = way_along(here_high, here_low, there_high, there_low, side_high, side_low, zero);
+  const V zero(0.f), one(1.f);
+  const V way = (there_high - here_high) + (there_low - here_low);
   if (periodic) {
-    const V boxes = select(way > half, -one, select(way < -half, one, zero));
+    const V twice = way + way, boxes = select(twice > side_high, -one, select(twice + side_high < zero, one, zero));
     return way_along(here_high, here_low, there_high, there_low, side_high, side_low, boxes);
   }
   // A site in the wall is as good as one a little before it.
-  const V least = V(1e-9f) * side_high, low = max(here_high + here_low, least);
+  const V least(1e-7f), low = max(here_high + here_low, least);
   const V high = max((side_high - here_high) + (side_low - here_low), least);
   const V to_wall = select(equal<V>(behind, -1 - 2 * axis), V(-2.f) * low,
                            select(equal<V>(behind, -2 - 2 * axis), V(2.f) * high, zero));
