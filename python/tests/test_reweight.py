@@ -150,7 +150,7 @@ class ObserveTest(RunsTest):
     def test_is_what_an_observer_sees(self):
         """Light that was peeled off towards an observer, with line-spread function and aperture; twins with others are told apart."""
         resolution, ends = 2500, np.linspace(1211, 1221, 41)
-        outputs = [{"type": "photons", "fields": ["velocity_final", "velocity_initial", "position", "direction"]},
+        outputs = [{"type": "photons", "fields": ["id", "velocity_final", "velocity_initial", "position", "direction"]},
                    {"type": "spectrum", "name": "seen", "observer": "o", "axis": "wavelength", "range": ["1211 Angstrom", "1221 Angstrom"],
                     "bins": 40, "lsf": {"fwhm": f"{299792.458 / resolution} km/s"}, "aperture": {"radius": "0.6 kpc"}}]  # fmt: skip
         run = self.run_thor("seen", 40000, 300, 30, observers=[{"name": "o", "direction": [0, 0, 1]}], outputs=outputs)
@@ -167,7 +167,7 @@ class ObserveTest(RunsTest):
         np.testing.assert_allclose(far.flux * 4.1, thor.observe(run.photons, ends, lsf=resolution, aperture=0.6).flux, rtol=1e-9)
         sharp = thor.observe(run.photons, direct.edges)
         np.testing.assert_allclose(sharp.flux, run.photons.spectrum("wavelength", bins=direct.edges).flux, rtol=1e-9)
-        parts = [thor.observe(run.photons.select(np.arange(40000) % 20 == k), ends, lsf=resolution).flux for k in range(20)]
+        parts = [thor.observe(run.photons.select(run.photons["id"] % 20 == k), ends, lsf=resolution).flux for k in range(20)]
         spread = np.std(parts, axis=0, ddof=1) * np.sqrt(20)
         self.assertAlmostEqual(float(np.mean((spread / thor.observe(run.photons, ends, lsf=resolution).error)[8:32])), 1, delta=0.15)
 
